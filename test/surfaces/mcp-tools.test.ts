@@ -52,7 +52,7 @@ describe('The list of MCP tools', () => {
         },
         name: { type: 'string', minLength: 1, maxLength: 120, description: 'The name, 1 to 120 characters.' },
         status: {
-          description: 'Missions start only while it is `active`.',
+          description: 'Status of the project. Missions start only while the project is `active`.',
           type: 'string',
           enum: ['active', 'paused', 'archived'],
         },

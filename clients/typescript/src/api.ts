@@ -157,24 +157,24 @@ export interface AgentVersion {
   /** When the agent was changed. */
   createdAt: number;
 }
-/** The figures of two versions of an agent, and whether their shares differ by more than chance. */
+/** The figures of two versions of an agent, and which of the versions’ shares, such as that of completed missions, differ by more than chance. */
 export interface AgentVersionComparison {
   /** The figures of the first version; null without missions. */
   first: QualityFigures | null;
   /** The figures of the second version; null without missions. */
   second: QualityFigures | null;
-  /** The differences of those shares that are known for both versions. */
+  /** One entry for each share that is known for both versions. */
   differences: ShareDifference[];
 }
 /** Figures of a group of missions. The runs on one branch are one mission, and a run without a branch is a mission of its own. The agent of a mission is the builder of its first run. Only the newest 50,000 ended runs of the period count. */
 export interface QualityFigures {
   /** The project; null unless grouped by project. */
   projectId: string | null;
-  /** The agent; null for a built-in one, and unless grouped by agent or version. */
+  /** The agent; null for a built-in agent, and when the figures are not grouped by agent or version. */
   agentId: string | null;
   /** The name of the agent when the missions began; null unless grouped by agent or version. */
   agentName: string | null;
-  /** The number of the version; null for a built-in agent, and unless grouped by version. */
+  /** The number of the version; null for a built-in agent, and when the figures are not grouped by version. */
   agentVersion: number | null;
   /** Number of ended missions. */
   missions: number;
@@ -207,7 +207,7 @@ export interface QualityFigures {
   /** Cost of all missions of the group in US dollars, divided by the number of merged missions; null when none was merged. */
   costPerMergedUsd: number | null;
 }
-/** The difference of a share between two versions of an agent. */
+/** How much one share, such as that of completed missions, differs between two versions of an agent. */
 export interface ShareDifference {
   /** The share. */
   share: 'completed' | 'merged' | 'reverted' | 'endedAtLimit';
@@ -390,7 +390,7 @@ export interface ArtifactsParameters {
 export interface AssignIssueParameters {
   /** The id of the issue. */
   issueId: string;
-  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody. If the issue was assigned to an agent until now, the mission of that agent is canceled. */
+  /** A member or an agent. Assigning an agent starts a mission at once; the mission is billed to you. Null or absent means nobody. If the issue was assigned to an agent until now, the mission of that agent is canceled. */
   assigneeId?: string;
 }
 /** One of several attempts at a task: a run, with the values that a comparison of the attempts shows. */
@@ -406,7 +406,7 @@ export interface Attempt {
   agentName: string | null;
   /** The program that drives the model of the building agent; null before a runtime has claimed the run. */
   harness: string | null;
-  /** The model of the building agent; null before a runtime has claimed the run, unless the attempt names it. */
+  /** The model of the building agent. Null until a runtime claims the run, unless the attempt was started with a certain model. */
   model: string | null;
   /** Verdict of the latest review by an agent; null without one. */
   review: 'approve' | 'request_changes' | null;
@@ -425,9 +425,9 @@ export interface Run {
   id: string;
   /** The organization of the run. */
   orgId: string;
-  /** The scheduled task of the run; null for a run without one, and once the recurring mission is deleted. */
+  /** The scheduled task of the run; null for a run without one, and after the scheduled task was deleted. */
   scheduledTaskId: string | null;
-  /** The automation of the run; null for a run without one, and once the recurring mission is deleted. */
+  /** The automation of the run; null for a run without one, and after the automation was deleted. */
   automationId: string | null;
   /** The project in whose repository the run works. */
   projectId: string;
@@ -519,7 +519,7 @@ export interface AttemptGroup {
   projectId: string;
   /** The first line of the task. */
   title: string;
-  /** The task; the prompt of an attempt may differ. */
+  /** The task. The prompt of a single attempt may differ from the task. */
   prompt: string;
   /** Maximum cost of all attempts together in US dollars; null means that the attempts have no common limit. */
   budgetUsd: number | null;
@@ -548,7 +548,7 @@ export interface AttemptGroupUpdatedParameters {
   /** The id of the group of attempts: `attemptGroup.id` of a run. */
   attemptGroupId: string;
 }
-/** A signed statement about a commit of a mission: the run, agents, harnesses, prompts, calls, approvals, reviews and cost behind it, as the platform has seen them. It is signed again when one of these changes. */
+/** A signed statement about a commit of a mission. It contains the run, agents, harnesses, prompts, calls, approvals, reviews and cost that led to the commit, as the platform has seen them. The statement is signed again when one of these changes. */
 export interface Attestation {
   /** The commit. */
   sha: string;
@@ -1572,7 +1572,7 @@ export interface CreateIssueParameters {
      * @maxItems 20
      */
     labels?: string[];
-    /** An agent, which starts a mission at once, billed to you; or a member. Absent means nobody. */
+    /** A member or an agent. Assigning an agent starts a mission at once; the mission is billed to you. Absent means nobody. */
     assigneeId?: string | null;
   };
 }
@@ -1941,9 +1941,9 @@ export interface RunShare {
   revokedAt: number | null;
   /** Name of the person who revoked the link. */
   revokedBy: string | null;
-  /** Number of times that the page of the link was read. */
+  /** Number of times that somebody has opened the link. */
   uses: number;
-  /** When the page of the link was last read; null before the first time. */
+  /** When somebody last opened the link; null if nobody has opened it yet. */
   lastUsedAt: number | null;
 }
 /** A new runtime token with its bearer value, which no other response contains. */
@@ -2298,7 +2298,7 @@ export interface Environment {
   environmentId: string;
   /** The project whose change the environment runs. */
   projectId: string;
-  /** The issue whose change the environment shows. */
+  /** The issue for which the change that the environment shows was made. */
   issueId: string | null;
   /** The pull request of the change. */
   prNumber: number | null;
@@ -2443,9 +2443,9 @@ export interface ForkMissionParameters {
 export interface ForkMissionRequest {
   /** The step of the call. */
   stepId: string;
-  /** Number of the first model call of the step that the new mission sends to a model instead of answering it from the recording. `recordedModelCalls` and the download of the recording contain these numbers. */
+  /** Number, within the step, of the model call from which the new mission continues: the first call that is sent to a model and not answered from the recording. `recordedModelCalls` and the download of the recording contain these numbers. */
   call: number;
-  /** A message to the agent at the call; absent means that it is asked to continue. */
+  /** The message that the agent gets at the chosen call. Absent means that the agent is asked to continue. */
   prompt?: string | null;
   /** The model for the chosen call and later ones. The harness of the step must support it. Absent means the model of the agent. */
   model?: string | null;
@@ -2497,7 +2497,7 @@ export interface HostComment {
 export interface HostThread {
   /** The host’s id of the thread. */
   key: string;
-  /** The page of its first comment. */
+  /** The URL of the web page that shows the first comment of the thread. */
   url: string;
   /** The path of the file in the repository. */
   path: string;
@@ -2579,17 +2579,17 @@ export interface InboundDelivery {
   hookId: string;
   /** The sender’s id of the event: deliveries with the same id are processed once. */
   externalId: string;
-  /** The sender’s name of the event, such as `issues.labeled`. */
+  /** The name that the sender uses for this kind of event, such as `issues.labeled`. */
   event: string;
   /** The event in one line; null until it is processed. */
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Reason why the event has started nothing. For an event that continues the mission of a pull request, the run that it continues. Null otherwise. */
+  /** Reason why the event has started nothing. If the event continues the mission of a pull request, the text instead says which run. Null otherwise. */
   reason: string | null;
-  /** The effects on scheduled tasks and automations. */
+  /** The effects of the event on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
-  /** Reason why a reaction or comment could not be added at the source host, or why an activity could not be added to the session of the agent. The mission continues. Empty without a problem. */
+  /** Reasons why a reaction or comment could not be added at the source host, or an activity could not be added to the session of the agent. The mission continues nevertheless. Empty if there was no such problem. */
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -2733,15 +2733,15 @@ export interface InboxItem {
 export interface RunQuestion {
   /** The sandbox whose agent asks, an argument of `answerElicitation`. */
   sandboxId: string;
-  /** The position of the question among the fragments of the sandbox, an argument of `answerElicitation`. */
+  /** The position of the question among the fragments of the sandbox. Pass this position to `answerElicitation`. */
   seq: number;
   /** The question. */
   text: string;
   /** Answers that the question suggests; null for none. Any other text is allowed too. */
   choices: string[] | null;
-  /** The tool whose call needs approval, as `server.tool`; null for a question in words. */
+  /** The tool whose call needs approval, as `server.tool`; null for a question that is not about a call. */
   tool: string | null;
-  /** The arguments of the call as JSON; null for a question in words. */
+  /** The arguments of the call as JSON; null for a question that is not about a call. */
   arguments: string | null;
   /** When the question was asked. */
   at: number;
@@ -3383,11 +3383,11 @@ export interface MissionViewFilters {
   agentId: string | null;
   /** The person; null for all. */
   personId: string | null;
-  /** Whether the schedule or a person started the missions; null for both. */
+  /** Only missions that the schedule has started, or only missions that a person has started; null for all. */
   kind: 'scheduled' | 'manual' | null;
-  /** Whether only missions that the person follows are shown; null for no. */
+  /** Whether only missions that the person follows are shown; null means false. */
   followed: boolean | null;
-  /** Whether only missions that wait for a person to act are shown; null for no. */
+  /** Whether only missions that wait for a person to act are shown; null means false. */
   needsPerson: boolean | null;
 }
 /** The views of a person. */
@@ -3732,7 +3732,7 @@ export interface ProjectsParameters {
   byTrackerConnectorId?: string;
   /** Only projects with this team of the tracker. */
   byTrackerTeamId?: string;
-  /** Only projects with this `trackerProjectId`, which is not used yet. */
+  /** Only projects with this `trackerProjectId`. No project has one yet, so this filter matches no project. */
   byTrackerProjectId?: string;
   /** Only projects whose source host uses this connector. */
   byScmConnectorId?: string;
@@ -3818,12 +3818,12 @@ export interface QualityFiguresParameters {
   /** Only missions of this agent. */
   agentId?: string;
 }
-/** Figures of quality of the missions of a period. */
+/** Statistics about the quality of the missions that began in a period. */
 export interface QualityReport {
   /** The groups, those with the most missions first. */
   data: QualityFigures[];
 }
-/** A recorded call of a model, with which a fork can begin. */
+/** A recorded model call, from which a fork can continue. */
 export interface RecordedModelCall {
   /** The step of the call. */
   stepId: string;
@@ -3837,7 +3837,7 @@ export interface RecordedModelCall {
   model: string | null;
   /** The HTTP status of the answer. */
   status: number;
-  /** Whether its content is left out, because it exceeds the limits of a recording. */
+  /** Whether the content of the call is left out, because it exceeds the limits of a recording. */
   isOmitted: boolean;
 }
 /** A page of at most 200 recorded model calls. */
@@ -3864,9 +3864,9 @@ export interface Recording {
   omitted: number;
   /** Size of the lines in bytes. */
   sizeBytes: number;
-  /** When the first calls were stored. */
+  /** Time when the first calls of the run were stored. */
   createdAt: number;
-  /** When the first calls are deleted. */
+  /** Time when the first calls of the run will be deleted. */
   expiresAt: number;
   /** URL for the download of the lines: valid for about an hour, without a credential. */
   url: string;
@@ -4184,7 +4184,7 @@ export interface RunEvent {
 }
 /** The events of a run. */
 export interface RunEvents {
-  /** The events, in their order. */
+  /** The events, in chronological order. */
   data: RunEvent[];
 }
 /** The parameters of `runEvents`. */
@@ -4236,7 +4236,7 @@ export interface RunHistory {
   /** The messages and decisions, in their order. */
   data: RunMessage[];
 }
-/** A message of a person to the agent of a run, or a decision about it. */
+/** An entry in the history of a run: a message that a person has sent to the agent, or a decision of a person about the run. */
 export interface RunMessage {
   /** The id, which is unique and never changes. */
   id: string;
@@ -4252,11 +4252,11 @@ export interface RunMessage {
   author: string;
   /** The id of the person; null once the account is deleted. */
   authorUserId: string | null;
-  /** The sandbox whose agent asked; null unless this is an answer. */
+  /** The sandbox of the agent that asked the question; null unless the entry is an answer. */
   sandboxId: string | null;
-  /** The position of the question; null unless this is an answer. */
+  /** The position of the question; null unless the entry is an answer. */
   fragmentSeq: number | null;
-  /** The decision about the call of a tool; null unless this answers a question about a call. */
+  /** The decision about the call of a tool; null unless the entry answers a question about a call. */
   approved: boolean | null;
   /** When the message was sent or the decision was made. */
   createdAt: number;
@@ -4270,25 +4270,25 @@ export interface RunMessagesParameters {
   /** The id of the run. */
   runId: string;
 }
-/** A run as it was at a moment. */
+/** A run as it was at a given time. */
 export interface RunMoment {
-  /** The moment. */
+  /** The time for which the state is shown. */
   at: number;
-  /** Status of the run at that time. */
+  /** Status of the run at the time `at`. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** Cost of the run up to that moment, in US dollars. */
+  /** Cost of the run up to the time `at`, in US dollars. */
   costUsd: number;
-  /** The steps that existed then, with the status that they had. Costs and tokens are those of the whole step. */
+  /** The steps that existed at the time `at`, with the status that they had then. Costs and tokens are those of the whole step. */
   steps: MissionStep[];
-  /** Messages and decisions of people up to that moment. */
+  /** Messages and decisions of people up to the time `at`. */
   messages: RunMessage[];
-  /** The newest 100 thoughts, actions and messages up to that moment, in order. */
+  /** The newest 100 thoughts, actions and messages up to the time `at`, in order. */
   fragments: SandboxLiveFragment[];
-  /** The plan of the agent at that moment; empty before there was one. */
+  /** The plan of the agent at the time `at`; empty if there was none yet. */
   plan: RunPlanItem[];
-  /** The end of the output of the programs up to that moment, at most 32,768 characters. */
+  /** The last output of the programs before the time `at`, at most 32,768 characters. */
   log: string;
-  /** Files of the newest change that was pushed up to that moment; null before the first push. */
+  /** Paths of the files in the newest change that was pushed up to the time `at`; null if no change was pushed yet. */
   paths: string[] | null;
 }
 /** A thought, action or message of an agent at work. */
@@ -4430,11 +4430,11 @@ export interface Runtime {
   usedPlaces: number;
   /** Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations. */
   freePlaces: number | null;
-  /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when it drains or is not connected. */
+  /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when the runtime takes no new missions or is not connected. */
   waitingRuns: number;
   /** When the oldest waiting mission that the runtime could take began to wait; null when there is none. */
   oldestWaitingAt: number | null;
-  /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
+  /** Vendors whose models the runtime can use with its own credentials. It can also use vendors that the organization has connected. Null when the runtime reports no vendors. */
   modelVendors: ('anthropic' | 'openai')[] | null;
   /** Reason why a harness is not offered yet, for example because it is being installed; null when not reported. */
   notice: string | null;
@@ -5101,11 +5101,11 @@ export interface SetProjectTeamParameters {
 export interface SetPullRequestLoopParameters {
   /** An unknown id, or an id of another organization, returns 404. */
   projectId: string;
-  /** Maximum number of times that a pull request continues its mission; 0 means never. 0 to 50. */
+  /** Maximum number of times that events of a pull request continue its mission; with 0, they never do. Allowed: 0 to 50. */
   rounds: number;
-  /** Hours after the start of the mission within which a pull request continues it. 1 to 2,160. */
+  /** Number of hours after the start of the mission during which events of a pull request can continue the mission. Allowed: 1 to 2,160. */
   hours: number;
-  /** Total cost in US dollars of all missions of a pull request at which the pull request stops continuing its mission: 0.01 to 10,000. Absent means no limit. */
+  /** Total cost of all missions of a pull request, in US dollars. When this cost is reached, events of the pull request no longer continue the mission. Allowed: 0.01 to 10,000. Absent means no limit. */
   costUsd?: number;
 }
 /** The parameters of `setRecordingSettings`. */
@@ -5394,7 +5394,7 @@ export interface StartMissionsParameters {
       /** The issue by its id or name: `WEB-12`, or `#12` on GitHub. */
       issue: string;
     }[];
-    /** The task for each issue, in addition to the issue’s text. Absent means to solve the issue. */
+    /** The task for each issue, in addition to the issue’s text. If the prompt is absent, the task is to solve the issue. */
     prompt?: string | null;
     /** The only agent that may work on the missions. Absent means any agent that has a model. */
     agentId?: string | null;
@@ -5402,7 +5402,7 @@ export interface StartMissionsParameters {
     planApproval?: boolean | null;
     /** Budget of each mission in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
     budgetUsd?: number | null;
-    /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
+    /** CPUs, memory and disk of each mission. Absent means the instance type in the sandbox template of the mission. */
     instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
     /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxMinutes?: number | null;
@@ -5412,12 +5412,12 @@ export interface StartMissionsParameters {
     maxTokens?: number | null;
   };
 }
-/** The starts of missions on several issues. */
+/** The missions that were started on several issues. */
 export interface StartMissionsResponse {
-  /** The starts, in the order of the request. */
+  /** One entry for each issue, in the order of the request. */
   starts: StartOnIssue[];
 }
-/** The start of a mission on an issue. */
+/** The mission that was started on one issue, or the reason why it could not start. */
 export interface StartOnIssue {
   /** The project of the issue; starts with `prj_`. */
   projectId: string;
@@ -5776,7 +5776,7 @@ export interface UpdateProjectParameters {
 export interface UpdateProjectRequest {
   /** The name, 1 to 120 characters. */
   name?: string;
-  /** Missions start only while it is `active`. */
+  /** Status of the project. Missions start only while the project is `active`. */
   status?: 'active' | 'paused' | 'archived';
   /** Whether an approved change merges without a person. */
   autoMerge?: boolean;
@@ -6348,7 +6348,7 @@ export interface Operations {
   sandboxTemplates: { input: SandboxTemplatesParameters; output: SandboxTemplatePage };
   /** Creates a sandbox template, which projects and agents can choose. Requires the scope `agents:write`. */
   createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
-  /** A sandbox template by its id, even the built-in one. Requires the scope `agents:read`. */
+  /** A sandbox template by its id, which can be the id of the built-in template. Requires the scope `agents:read`. */
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
   /** Changes a sandbox template. The change applies from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
@@ -6388,7 +6388,7 @@ export interface Operations {
   issue: { input: IssueParameters; output: Issue };
   /** Scheduled tasks, newest first; `projectId` limits them to one project. Requires the scope `scheduled-tasks:read`. */
   scheduledTasks: { input: ScheduledTasksParameters; output: ScheduledTaskPage };
-  /** Creates a mission that starts on a schedule. Requires the scope `missions:run`. Requires the scope `scheduled-tasks:write`. */
+  /** Creates a mission that starts on a schedule. Because it will start, the call requires `missions:run` in addition to its own scope. Requires the scope `scheduled-tasks:write`. */
   createScheduledTask: { input: CreateScheduledTaskRequest; output: ScheduledTask };
   /** Ready-made missions to create a scheduled task from. Requires the scope `scheduled-tasks:read`. */
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
@@ -6402,7 +6402,7 @@ export interface Operations {
   scheduledTaskRuns: { input: ScheduledTaskRunsParameters; output: ScheduledTaskRunPage };
   /** Automations, newest first; `projectId` limits them to one project. Requires the scope `automations:read`. */
   automations: { input: AutomationsParameters; output: AutomationPage };
-  /** Creates a mission that starts on a schedule. Requires the scope `missions:run`. Requires the scope `automations:write`. */
+  /** Creates a mission that starts on a schedule. Because it will start, the call requires `missions:run` in addition to its own scope. Requires the scope `automations:write`. */
   createAutomation: { input: CreateScheduledTaskRequest; output: Automation };
   /** Ready-made missions to create an automation from. Requires the scope `automations:read`. */
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
@@ -6448,7 +6448,7 @@ export interface Operations {
   createBudget: { input: CreateBudgetRequest; output: Budget };
   /** A budget by its id. Requires the scope `orchestrator:read`. */
   budget: { input: BudgetParameters; output: Budget };
-  /** Changes the amount of a budget, even for the current period. Requires the scope `orchestrator:write`. */
+  /** Changes the amount of a budget. The new amount already applies to the current period. Requires the scope `orchestrator:write`. */
   updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
   /** Deletes a budget: missions that wait for it continue. Requires the scope `orchestrator:write`. */
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
@@ -6550,11 +6550,11 @@ export interface Operations {
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
   /** Replaces the secret of a hook and returns the new secret once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
-  /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run`. Requires the scope `integrations:write`. */
+  /** Processes the payload of a delivery once more, as a new delivery. Because this may start missions, the call requires `missions:run` in addition to its own scope. Requires the scope `integrations:write`. */
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
-  /** Starts the missions of an event whose author is not allowed to start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  /** Starts the missions of an event whose author is not allowed to start them. The missions are billed to the caller. The call requires `missions:run` in addition to its own scope. Requires the scope `integrations:write`. */
   approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
-  /** Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run`. Requires the scope `integrations:write`. */
+  /** Dismisses an event that waits for an approval, so that the event starts nothing. The call requires `missions:run` in addition to its own scope. Requires the scope `integrations:write`. */
   dismissInboundDelivery: { input: DismissInboundDeliveryParameters; output: InboundDelivery };
   /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
@@ -6562,7 +6562,7 @@ export interface Operations {
   cancelRun: { input: CancelRunParameters; output: Run };
   /** Answers a question of the agent of a run, or decides about a tool call that needs approval. A question is answered once. The field `questions` of a run lists the open questions. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
-  /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds. The plan of the organization limits the cost of a mission in addition. Requires the scope `missions:run`. */
+  /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds. The plan of the organization also limits the cost of a mission. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
   /** Sets limits of an open run; absent limits are unchanged. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
   setRunLimits: { input: SetRunLimitsParameters & SetRunLimitsRequest; output: Run };
@@ -6574,9 +6574,9 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Repeats the mission of a run from its beginning. Runs its scheduled task or automation, or else a mission with the same prompt, agent and limits. While the new run is open, a repeated request returns that run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
-  /** Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
+  /** Starts a mission that continues a recorded mission from one of its model calls. Earlier calls are answered from the recording, at no cost. At the chosen call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };
-  /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in template, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
+  /** Adds a host that was blocked in a run to the sandbox template whose network policy has blocked it. If that is the built-in template, the project gets a new template that allows the host; this also requires `projects:write`. If the host is already allowed, nothing changes. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Starts a new run that continues a run that has ended, with the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
@@ -6654,7 +6654,7 @@ export interface Operations {
   attemptGroup: { input: AttemptGroupParameters; output: AttemptGroup };
   /** A run as it was at a moment: plan, steps, messages, transcript, log, files and cost. Requires the scope `sandboxes:read`. */
   runMoment: { input: RunMomentParameters; output: RunMoment };
-  /** The events of a run in their order, at most 500: the moments to which a replay moves. Requires the scope `sandboxes:read`. */
+  /** The first 500 events of a run, in chronological order. A replay moves from one event to the next. Requires the scope `sandboxes:read`. */
   runEvents: { input: RunEventsParameters; output: RunEvents };
   /** The links to a run for people without an account, including expired and revoked ones, oldest first. Requires the scope `missions:run`. */
   runShares: { input: RunSharesParameters; output: RunShares };
@@ -6740,7 +6740,7 @@ export interface Operations {
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
   /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later steps use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, only a connector of the same vendor. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused unless `detachProjects` is true. Such projects then use another connector of the same kind, if there is one; a tracker is replaced only by a connector of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
   /** Saves a view for the caller, who can have at most 50 in the organization. Requires the scope `missions:read`. */
   createMissionView: { input: CreateMissionViewParameters; output: MissionView };
@@ -6754,7 +6754,7 @@ export interface Operations {
   unfollowRun: { input: UnfollowRunParameters; output: Run };
   /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. Only the first decision counts: a later one gets a 409, unless it chooses the same attempt. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
-  /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
+  /** Closes all attempts at a task, without choosing one of them. Their runs end, and their branches are deleted. Requires the scope `missions:run`. */
   closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };
   /** Creates a link that shows a run to people outside the organization: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked. Requires the scope `missions:run`. */
   createRunShare: { input: CreateRunShareParameters; output: CreatedRunShare };
@@ -6770,11 +6770,11 @@ export interface Operations {
   assignIssue: { input: AssignIssueParameters; output: Issue };
   /** Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. After the end of its mission, the comment continues that mission within the limits of the project; on a closed issue, only a comment that mentions `@agent` does. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
-  /** Deletes your own comment, and returns it. An agent that has received the comment keeps it. A mission that the comment has not continued yet is not continued. Requires the scope `missions:run`. */
+  /** Deletes your own comment, and returns it. An agent that has received the comment keeps it. If a mission was going to continue because of the comment, it no longer does. Requires the scope `missions:run`. */
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
-  /** Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start. Requires the scope `missions:run`. */
+  /** Starts a mission on each of several issues. The missions are billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start. Requires the scope `missions:run`. */
   startMissions: { input: StartMissionsParameters; output: StartMissionsResponse };
   /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };
@@ -6838,7 +6838,7 @@ export interface Subscriptions {
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
-  /** The attempts at a task, at once and after each change; completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
+  /** Sends the attempts at a task when the subscription begins, and after each change. Completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
   /** The output of a terminal while it is being written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
   terminalUpdated: { input: TerminalUpdatedParameters; output: TerminalUpdate };

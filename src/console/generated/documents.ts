@@ -399,7 +399,7 @@ export type CreateInviteRequest = {
 
 /** A new issue of the built-in tracker. */
 export type CreateIssueRequest = {
-  /** An agent, which starts a mission at once, billed to you; or a member. Absent means nobody. */
+  /** A member or an agent. Assigning an agent starts a mission at once; the mission is billed to you. Absent means nobody. */
   assigneeId?: InputMaybe<Scalars['String']['input']>;
   /** The task in Markdown, at most 20000 characters. Agents get it as quoted text. */
   body?: InputMaybe<Scalars['String']['input']>;
@@ -1717,7 +1717,7 @@ export type StartMissionsRequest = {
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Budget of each mission in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
   budgetUsd?: InputMaybe<Scalars['Float']['input']>;
-  /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
+  /** CPUs, memory and disk of each mission. Absent means the instance type in the sandbox template of the mission. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   /** The issues, 1 to 50. */
   issues: Array<StartMissionsRequestIssues>;
@@ -1729,7 +1729,7 @@ export type StartMissionsRequest = {
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The task for each issue, in addition to the issue’s text. Absent means to solve the issue. */
+  /** The task for each issue, in addition to the issue’s text. If the prompt is absent, the task is to solve the issue. */
   prompt?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1975,7 +1975,7 @@ export type UpdateProjectRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** The repository, `<owner>/<repo>`. */
   repoFullName?: InputMaybe<Scalars['String']['input']>;
-  /** Missions start only while it is `active`. */
+  /** Status of the project. Missions start only while the project is `active`. */
   status?: InputMaybe<ProjectStatus>;
   /** The key of the team in the tracker. */
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;

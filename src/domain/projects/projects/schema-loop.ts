@@ -9,10 +9,11 @@ import { updateProject } from './operations.ts';
 import { ProjectType } from './schema.ts';
 
 const words = {
-  rounds: 'Maximum number of times that a pull request continues its mission; 0 means never.',
-  hours: 'Hours after the start of the mission within which a pull request continues it.',
+  rounds: 'Maximum number of times that events of a pull request continue its mission; with 0, they never do.',
+  hours:
+    'Number of hours after the start of the mission during which events of a pull request can continue the mission.',
   costUsd:
-    'Total cost in US dollars of all missions of a pull request at which the pull request stops continuing its mission',
+    'Total cost of all missions of a pull request, in US dollars. When this cost is reached, events of the pull request no longer continue the mission',
 };
 
 const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop').implement({
@@ -22,7 +23,7 @@ const PullRequestLoopType = builder.objectRef<PullRequestLoop>('PullRequestLoop'
     members(t, {
       rounds: int(words.rounds),
       hours: int(words.hours),
-      costUsd: floatOrNull(`${words.costUsd}; null means no limit.`),
+      costUsd: floatOrNull(`${words.costUsd}. Null means no limit.`),
     }),
 });
 
@@ -49,16 +50,16 @@ builder.mutationFields((t) => ({
       projectId: t.arg.string(pathId),
       rounds: t.arg.int({
         required: true,
-        description: `${words.rounds} ${range(loopBounds.rounds)}.`,
+        description: `${words.rounds} Allowed: ${range(loopBounds.rounds)}.`,
         validate: { schema: whole(loopBounds.rounds) },
       }),
       hours: t.arg.int({
         required: true,
-        description: `${words.hours} ${range(loopBounds.hours)}.`,
+        description: `${words.hours} Allowed: ${range(loopBounds.hours)}.`,
         validate: { schema: whole(loopBounds.hours) },
       }),
       costUsd: t.arg.float({
-        description: `${words.costUsd}: ${range(loopBounds.costUsd)}. Absent means no limit.`,
+        description: `${words.costUsd}. Allowed: ${range(loopBounds.costUsd)}. Absent means no limit.`,
         validate: { schema: z.number().min(loopBounds.costUsd.min).max(loopBounds.costUsd.max) },
       }),
     },

@@ -137,7 +137,9 @@ const UpdateProjectRequest = request(
   z
     .object({
       name: name.optional(),
-      status: ProjectStatus.zod.optional().describe('Missions start only while it is `active`.'),
+      status: ProjectStatus.zod
+        .optional()
+        .describe('Status of the project. Missions start only while the project is `active`.'),
       autoMerge: z.boolean().optional().describe('Whether an approved change merges without a person.'),
       issueCode: issueCode.optional(),
       defaultSandboxTemplateId: boundedText(text.pathId)
@@ -169,7 +171,8 @@ builder.queryFields((t) => ({
       byTrackerTeamId: t.arg.string({ ...filter, description: 'Only projects with this team of the tracker.' }),
       byTrackerProjectId: t.arg.string({
         ...filter,
-        description: 'Only projects with this `trackerProjectId`, which is not used yet.',
+        description:
+          'Only projects with this `trackerProjectId`. No project has one yet, so this filter matches no project.',
       }),
       byScmConnectorId: t.arg.string({
         ...filter,

@@ -192,7 +192,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listSandboxTemplates(caller, args),
   }),
   sandboxTemplate: t.field({
-    description: 'A sandbox template by its id, even the built-in one.',
+    description: 'A sandbox template by its id, which can be the id of the built-in template.',
     scope: 'agents:read',
     rest: 'GET /sandbox-templates/{templateId}',
     tool: 'get_sandbox_template',

@@ -191,7 +191,7 @@ builder.mutationFields((t) => ({
   disconnectIntegration: t.field({
     description:
       'Deletes a connector with its credentials. If projects use it as their tracker or source host, the call is refused ' +
-      'unless `detachProjects` is true. Projects get another connector of the kind instead, if there is one; for a tracker, only a connector of the same vendor.',
+      'unless `detachProjects` is true. Such projects then use another connector of the same kind, if there is one; a tracker is replaced only by a connector of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

@@ -66,7 +66,7 @@ const AllowHostRequest = request(
 builder.mutationField('allowHost', (t) =>
   t.field({
     description:
-      'Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in template, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing.',
+      'Adds a host that was blocked in a run to the sandbox template whose network policy has blocked it. If that is the built-in template, the project gets a new template that allows the host; this also requires `projects:write`. If the host is already allowed, nothing changes.',
     scope: 'agents:write',
     rest: { route: 'POST /runs/{runId}/allowed-hosts', status: 200, errors: [409] },
     tool: { name: 'allow_host', idempotent: true },

@@ -62,7 +62,7 @@ const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
       model: t.string({
         nullable: true,
         description:
-          'The model of the building agent; null before a runtime has claimed the run, unless the attempt names it.',
+          'The model of the building agent. Null until a runtime claims the run, unless the attempt was started with a certain model.',
         resolve: async ({ id }, _, context) => (await figuresOf(context).load(id))?.model ?? null,
       }),
       review: t.field({
@@ -100,7 +100,9 @@ const AttemptGroupType = builder.modelType(AttemptGroup, 'AttemptGroup').impleme
       id: string('The id, which starts with `grp_`.'),
       projectId: string('The project in whose repository the attempts work.'),
       title: string('The first line of the task.'),
-      prompt: string('The task; the prompt of an attempt may differ.', { complexity: weightOf(text.prompt.max) }),
+      prompt: string('The task. The prompt of a single attempt may differ from the task.', {
+        complexity: weightOf(text.prompt.max),
+      }),
       budgetUsd: t.float({
         nullable: true,
         description:
@@ -165,7 +167,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { runId }, { caller }) => operations.chooseAttempt(caller, runId),
   }),
   closeAttempts: t.field({
-    description: 'Closes all attempts at a task without a choice: their runs end, and their branches are deleted.',
+    description:
+      'Closes all attempts at a task, without choosing one of them. Their runs end, and their branches are deleted.',
     scope: 'missions:run',
     tool: { name: 'close_attempts', destructive: true, idempotent: true, openWorld: true },
     type: AttemptGroupType,
@@ -177,7 +180,7 @@ builder.mutationFields((t) => ({
 builder.subscriptionField('attemptGroupUpdated', (t) =>
   t.field({
     description:
-      'The attempts at a task, at once and after each change; completes once a person has decided and all runs have ended.',
+      'Sends the attempts at a task when the subscription begins, and after each change. Completes once a person has decided and all runs have ended.',
     scope: 'missions:read',
     type: AttemptGroupType,
     args: { attemptGroupId: t.arg.string(attemptGroupId) },

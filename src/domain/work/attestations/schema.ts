@@ -27,8 +27,8 @@ const EnvelopeType = builder.objectRef<Envelope>('DsseEnvelope').implement({
 
 export const AttestationType = builder.objectRef<operations.SignedAttestation>('Attestation').implement({
   description:
-    'A signed statement about a commit of a mission: the run, agents, harnesses, prompts, calls, approvals, reviews and cost behind it, as ' +
-    'the platform has seen them. It is signed again when one of these changes.',
+    'A signed statement about a commit of a mission. It contains the run, agents, harnesses, prompts, calls, approvals, reviews and cost ' +
+    'that led to the commit, as the platform has seen them. The statement is signed again when one of these changes.',
   fields: (t) =>
     members(t, {
       sha: string('The commit.'),

@@ -1,4 +1,4 @@
-// Automations in all APIs (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements them.
+// Defines how all APIs show automations (docs/contract.md#scheduled-tasks-and-automations). ../recurring implements automations.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
@@ -105,7 +105,8 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAutomation: t.field({
-    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run`.',
+    description:
+      'Creates a mission that starts on a schedule. Because it will start, the call requires `missions:run` in addition to its own scope.',
     scope: 'automations:write',
     rest: { route: 'POST /automations', status: 201, errors: [404] },
     tool: 'create_automation',

@@ -123,7 +123,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createBudget(caller, input),
   }),
   updateBudget: t.field({
-    description: 'Changes the amount of a budget, even for the current period.',
+    description: 'Changes the amount of a budget. The new amount already applies to the current period.',
     scope: 'orchestrator:write',
     rest: 'PATCH /budgets/{budgetId}',
     tool: { name: 'update_budget', idempotent: true },

@@ -1,4 +1,4 @@
-// Connections of a run in all APIs.
+// Defines how all APIs show the connections of a run.
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';

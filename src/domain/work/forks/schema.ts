@@ -59,7 +59,7 @@ builder.objectFields(RunType, (t) => ({
 }));
 
 const RecordedModelCall = builder.objectRef<operations.ForkableCall>('RecordedModelCall').implement({
-  description: 'A recorded call of a model, with which a fork can begin.',
+  description: 'A recorded model call, from which a fork can continue.',
   fields: (t) =>
     members(t, {
       stepId: string('The step of the call.'),
@@ -68,7 +68,7 @@ const RecordedModelCall = builder.objectRef<operations.ForkableCall>('RecordedMo
       at: epochMs('When the call began.'),
       model: stringOrNull('The model that the request names; null when its content is left out.'),
       status: int('The HTTP status of the answer.'),
-      isOmitted: boolean('Whether its content is left out, because it exceeds the limits of a recording.'),
+      isOmitted: boolean('Whether the content of the call is left out, because it exceeds the limits of a recording.'),
     }),
 });
 const RecordedModelCalls = builder
@@ -106,8 +106,8 @@ builder.queryField('recordedModelCalls', (t) =>
 builder.mutationField('forkMission', (t) =>
   t.field({
     description:
-      'Starts a mission that continues another one from a call of its recording. Earlier calls are answered from the recording, at no ' +
-      'cost; at that call, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
+      'Starts a mission that continues a recorded mission from one of its model calls. Earlier calls are answered from the recording, at no ' +
+      'cost. At the chosen call, the session of the agent continues with the chosen model, version and message. The mission fails when the ' +
       'replay differs from the recording before the call. Also requires `artifacts:read`.',
     scope: 'missions:run',
     complexity: forkBounds.readingCost,
@@ -124,12 +124,13 @@ builder.mutationField('forkMission', (t) =>
       call: t.arg.int({
         required: true,
         description:
-          'Number of the first model call of the step that the new mission sends to a model instead of answering it from the recording. ' +
+          'Number, within the step, of the model call from which the new mission continues: the first call that is sent to a model and not answered from the recording. ' +
           '`recordedModelCalls` and the download of the recording contain these numbers.',
         validate: { schema: z.int().min(call.min).max(call.max) },
       }),
       prompt: t.arg.string({
-        description: 'A message to the agent at the call; absent means that it is asked to continue.',
+        description:
+          'The message that the agent gets at the chosen call. Absent means that the agent is asked to continue.',
         validate: { schema: boundedText(text.prompt) },
       }),
       model: t.arg.string({

@@ -57,18 +57,18 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       orgId: string('The organization of the delivery.'),
       hookId: string('The hook.'),
       externalId: string('The sender’s id of the event: deliveries with the same id are processed once.'),
-      event: string('The sender’s name of the event, such as `issues.labeled`.'),
+      event: string('The name that the sender uses for this kind of event, such as `issues.labeled`.'),
       title: stringOrNull('The event in one line; null until it is processed.'),
       status: typed(DeliveryStatus.type, 'The state of the delivery.'),
       reason: stringOrNull(
-        'Reason why the event has started nothing. For an event that continues the mission of a pull request, the run that it ' +
-          'continues. Null otherwise.',
+        'Reason why the event has started nothing. If the event continues the mission of a pull request, the text instead says which ' +
+          'run. Null otherwise.',
       ),
-      outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
+      outcomes: typed([Outcome], 'The effects of the event on scheduled tasks and automations.'),
       answerProblems: t.stringList({
         description:
-          'Reason why a reaction or comment could not be added at the source host, or why an activity could not be added to the session ' +
-          'of the agent. The mission continues. Empty without a problem.',
+          'Reasons why a reaction or comment could not be added at the source host, or an activity could not be added to the session of ' +
+          'the agent. The mission continues nevertheless. Empty if there was no such problem.',
         resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
       }),
       redeliveryOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),
@@ -119,7 +119,8 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   redeliverInboundDelivery: t.field({
-    description: 'Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run`.',
+    description:
+      'Processes the payload of a delivery once more, as a new delivery. Because this may start missions, the call requires `missions:run` in addition to its own scope.',
     scope: 'integrations:write',
     rest: {
       route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery',
@@ -132,8 +133,8 @@ builder.mutationFields((t) => ({
   }),
   approveInboundDelivery: t.field({
     description:
-      'Starts the missions of an event whose author is not allowed to start them; they are billed to the caller. Requires the scope ' +
-      '`missions:run` too.',
+      'Starts the missions of an event whose author is not allowed to start them. The missions are billed to the caller. The call requires ' +
+      '`missions:run` in addition to its own scope.',
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval', errors: [409] },
     type: DeliveryType,
@@ -141,7 +142,8 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => deliveries.approveDelivery(caller, args.hookId, args.deliveryId),
   }),
   dismissInboundDelivery: t.field({
-    description: 'Dismisses an event that waits for an approval: it starts nothing. Requires the scope `missions:run`.',
+    description:
+      'Dismisses an event that waits for an approval, so that the event starts nothing. The call requires `missions:run` in addition to its own scope.',
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal', errors: [409] },
     type: DeliveryType,

@@ -13,7 +13,7 @@ import { maxIssuesAtOnce } from './bounds.ts';
 import { type StartOnIssue, startMissions } from './start-several.ts';
 
 const StartOnIssueType = builder.objectRef<StartOnIssue>('StartOnIssue').implement({
-  description: 'The start of a mission on an issue.',
+  description: 'The mission that was started on one issue, or the reason why it could not start.',
   fields: (t) =>
     members(t, {
       projectId: string('The project of the issue; starts with `prj_`.'),
@@ -25,8 +25,9 @@ const StartOnIssueType = builder.objectRef<StartOnIssue>('StartOnIssue').impleme
 });
 
 const StartsOnIssues = builder.objectRef<{ starts: StartOnIssue[] }>('StartMissionsResponse').implement({
-  description: 'The starts of missions on several issues.',
-  fields: (t) => members(t, { starts: typed([StartOnIssueType], 'The starts, in the order of the request.') }),
+  description: 'The missions that were started on several issues.',
+  fields: (t) =>
+    members(t, { starts: typed([StartOnIssueType], 'One entry for each issue, in the order of the request.') }),
 });
 
 const reference = boundedText(text.pathId);
@@ -51,7 +52,9 @@ const StartMissionsRequest = request(
         .describe(`The issues, 1 to ${maxIssuesAtOnce}.`),
       prompt: boundedText(text.prompt)
         .nullish()
-        .describe('The task for each issue, in addition to the issue’s text. Absent means to solve the issue.'),
+        .describe(
+          'The task for each issue, in addition to the issue’s text. If the prompt is absent, the task is to solve the issue.',
+        ),
       agentId: reference
         .nullish()
         .describe('The only agent that may work on the missions. Absent means any agent that has a model.'),
@@ -67,7 +70,9 @@ const StartMissionsRequest = request(
         .describe('Budget of each mission in US dollars, 0.01 to 10,000. Absent means that only the credits limit it.'),
       instanceType: InstanceType.zod
         .nullish()
-        .describe('CPUs, memory and disk of each mission. Absent means the type in its sandbox template.'),
+        .describe(
+          'CPUs, memory and disk of each mission. Absent means the instance type in the sandbox template of the mission.',
+        ),
       maxMinutes: limit('maxMinutes'),
       maxModelCalls: limit('maxModelCalls'),
       maxTokens: limit('maxTokens'),
@@ -81,7 +86,7 @@ const StartMissionsRequest = request(
 builder.mutationField('startMissions', (t) =>
   t.field({
     description:
-      'Starts a mission on each of several issues, billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start.',
+      'Starts a mission on each of several issues. The missions are billed to you. An issue on which a mission is already working gets no second one. If a mission cannot start, the answer contains the reason, and the other missions still start.',
     scope: 'missions:run',
     complexity: 200,
     tool: { name: 'start_missions', openWorld: true },

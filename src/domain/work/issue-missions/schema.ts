@@ -16,7 +16,7 @@ const body = plainText()
   .max(issueText.body.max)
   .describe(`The task in Markdown, at most ${issueText.body.max} characters. Agents get it as quoted text.`);
 const labels = z.array(nameText(text.label)).max(issueCounts.labels).describe(`At most ${issueCounts.labels} labels.`);
-const assignee = 'An agent, which starts a mission at once, billed to you; or a member.';
+const assignee = 'A member or an agent. Assigning an agent starts a mission at once; the mission is billed to you.';
 
 const CreateRequest = request(
   'CreateIssueRequest',
@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
   }),
   deleteIssueComment: t.field({
     description:
-      'Deletes your own comment, and returns it. An agent that has received the comment keeps it. A mission that the comment has not continued yet is not continued.',
+      'Deletes your own comment, and returns it. An agent that has received the comment keeps it. If a mission was going to continue because of the comment, it no longer does.',
     scope: 'missions:run',
     tool: { name: 'delete_issue_comment', destructive: true },
     type: IssueCommentType,

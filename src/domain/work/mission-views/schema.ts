@@ -26,9 +26,12 @@ const FiltersType = builder.objectRef<ViewFilters>('MissionViewFilters').impleme
       status: typedOrNull(RunStatus.type, 'The status; null for all.'),
       agentId: stringOrNull('The agent; null for all.'),
       personId: stringOrNull('The person; null for all.'),
-      kind: typedOrNull(RunKind.type, 'Whether the schedule or a person started the missions; null for both.'),
-      followed: booleanOrNull('Whether only missions that the person follows are shown; null for no.'),
-      needsPerson: booleanOrNull('Whether only missions that wait for a person to act are shown; null for no.'),
+      kind: typedOrNull(
+        RunKind.type,
+        'Only missions that the schedule has started, or only missions that a person has started; null for all.',
+      ),
+      followed: booleanOrNull('Whether only missions that the person follows are shown; null means false.'),
+      needsPerson: booleanOrNull('Whether only missions that wait for a person to act are shown; null means false.'),
     }),
 });
 

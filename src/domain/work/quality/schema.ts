@@ -1,4 +1,4 @@
-// GraphQL types for figures of quality.
+// GraphQL types for statistics about the quality of missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
@@ -39,11 +39,15 @@ const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').i
   fields: (t) =>
     members(t, {
       projectId: stringOrNull('The project; null unless grouped by project.'),
-      agentId: stringOrNull('The agent; null for a built-in one, and unless grouped by agent or version.'),
+      agentId: stringOrNull(
+        'The agent; null for a built-in agent, and when the figures are not grouped by agent or version.',
+      ),
       agentName: stringOrNull(
         'The name of the agent when the missions began; null unless grouped by agent or version.',
       ),
-      agentVersion: intOrNull('The number of the version; null for a built-in agent, and unless grouped by version.'),
+      agentVersion: intOrNull(
+        'The number of the version; null for a built-in agent, and when the figures are not grouped by version.',
+      ),
       missions: int('Number of ended missions.'),
       completed: int('Number of missions whose latest run was completed.'),
       pullRequests: int('Number of missions with a pull request.'),
@@ -96,7 +100,7 @@ const QualityWeekType = builder.objectRef<QualityWeek>('QualityWeek').implement(
 
 type Filter = Omit<QualityFilter, 'groupBy'>;
 const QualityReport = builder.objectRef<{ data: QualityFigures[]; filter: Filter }>('QualityReport').implement({
-  description: 'Figures of quality of the missions of a period.',
+  description: 'Statistics about the quality of the missions that began in a period.',
   fields: (t) =>
     members(t, {
       data: typed([QualityFiguresType], 'The groups, those with the most missions first.'),
@@ -124,7 +128,7 @@ interface ShareDifference extends Difference {
 }
 
 const ShareDifferenceType = builder.objectRef<ShareDifference>('ShareDifference').implement({
-  description: 'The difference of a share between two versions of an agent.',
+  description: 'How much one share, such as that of completed missions, differs between two versions of an agent.',
   fields: (t) =>
     members(t, {
       share: typed(ComparedShare.type, 'The share.'),
@@ -155,7 +159,8 @@ function differencesOf({ first, second }: VersionComparison): ShareDifference[] 
 }
 
 const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionComparison').implement({
-  description: 'The figures of two versions of an agent, and whether their shares differ by more than chance.',
+  description:
+    'The figures of two versions of an agent, and which of the versions’ shares, such as that of completed missions, differ by more than chance.',
   fields: (t) =>
     members(t, {
       first: t.field({
@@ -172,7 +177,7 @@ const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionCompari
       }),
       differences: t.field({
         type: [ShareDifferenceType],
-        description: 'The differences of those shares that are known for both versions.',
+        description: 'One entry for each share that is known for both versions.',
         resolve: differencesOf,
       }),
     }),

@@ -18,8 +18,8 @@ const RecordingType = builder.objectRef<operations.Recording>('Recording').imple
       calls: int('Number of recorded calls.'),
       omitted: int('Number of calls whose content is left out, because it exceeds the limits of a call or of a run.'),
       sizeBytes: safeInt('Size of the lines in bytes.'),
-      createdAt: epochMs('When the first calls were stored.'),
-      expiresAt: epochMs('When the first calls are deleted.'),
+      createdAt: epochMs('Time when the first calls of the run were stored.'),
+      expiresAt: epochMs('Time when the first calls of the run will be deleted.'),
       url: t.string({
         description: 'URL for the download of the lines: valid for about an hour, without a credential.',
         resolve: ({ runId }) => createRecordingAddress(runId),

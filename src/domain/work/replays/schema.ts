@@ -32,37 +32,37 @@ const PlanItem = builder.objectRef<RunMoment['plan'][number]>('RunPlanItem').imp
 });
 
 const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
-  description: 'A run as it was at a moment.',
+  description: 'A run as it was at a given time.',
   fields: (t) =>
     members(t, {
-      at: epochMs('The moment.'),
-      status: typed(RunStatus.type, 'Status of the run at that time.'),
-      costUsd: float('Cost of the run up to that moment, in US dollars.'),
+      at: epochMs('The time for which the state is shown.'),
+      status: typed(RunStatus.type, 'Status of the run at the time `at`.'),
+      costUsd: float('Cost of the run up to the time `at`, in US dollars.'),
       steps: typed(
         [MissionStepType],
-        'The steps that existed then, with the status that they had. Costs and tokens are those of the whole step.',
+        'The steps that existed at the time `at`, with the status that they had then. Costs and tokens are those of the whole step.',
         {
           complexity: { field: 1, multiplier: 50 },
         },
       ),
-      messages: typed([RunMessageType], 'Messages and decisions of people up to that moment.', {
+      messages: typed([RunMessageType], 'Messages and decisions of people up to the time `at`.', {
         complexity: { field: 1, multiplier: 100 },
       }),
       fragments: typed(
         [LiveFragment],
-        `The newest ${momentBounds.fragments} thoughts, actions and messages up to that moment, in order.`,
+        `The newest ${momentBounds.fragments} thoughts, actions and messages up to the time \`at\`, in order.`,
         {
           complexity: { field: 1, multiplier: momentBounds.fragments },
         },
       ),
-      plan: typed([PlanItem], 'The plan of the agent at that moment; empty before there was one.', {
+      plan: typed([PlanItem], 'The plan of the agent at the time `at`; empty if there was none yet.', {
         complexity: { field: 1, multiplier: 50 },
       }),
-      log: string('The end of the output of the programs up to that moment, at most 32,768 characters.', {
+      log: string('The last output of the programs before the time `at`, at most 32,768 characters.', {
         complexity: weightOf(momentBounds.logCharacters),
       }),
       paths: stringsOrNull(
-        'Files of the newest change that was pushed up to that moment; null before the first push.',
+        'Paths of the files in the newest change that was pushed up to the time `at`; null if no change was pushed yet.',
         {
           complexity: { field: 1, multiplier: attemptBounds.paths },
         },
@@ -101,15 +101,15 @@ const RunShareType = builder.modelType(RunShare, 'RunShare').implement({
       expiresAt: epochMs('When the link expires; from then on it shows nothing.'),
       revokedAt: epochMsOrNull('When the link was revoked; null if it was not revoked.'),
       revokedBy: stringOrNull('Name of the person who revoked the link.'),
-      uses: int('Number of times that the page of the link was read.'),
-      lastUsedAt: epochMsOrNull('When the page of the link was last read; null before the first time.'),
+      uses: int('Number of times that somebody has opened the link.'),
+      lastUsedAt: epochMsOrNull('When somebody last opened the link; null if nobody has opened it yet.'),
     }),
 });
 const RunEvents = builder.objectRef<{ data: RunEvent[] }>('RunEvents').implement({
   description: 'The events of a run.',
   fields: (t) =>
     members(t, {
-      data: typed([RunEventType], 'The events, in their order.', {
+      data: typed([RunEventType], 'The events, in chronological order.', {
         complexity: { field: 1, multiplier: momentBounds.events },
       }),
     }),
@@ -150,7 +150,7 @@ builder.queryFields((t) => ({
     resolve: (_, { runId, at }, { caller }) => operations.findMoment(caller, runId, at ?? null),
   }),
   runEvents: t.field({
-    description: 'The events of a run in their order, at most 500: the moments to which a replay moves.',
+    description: 'The first 500 events of a run, in chronological order. A replay moves from one event to the next.',
     scope: 'sandboxes:read',
     type: RunEvents,
     args: { runId: t.arg.string(runId) },

@@ -1,4 +1,4 @@
-// The calls of a run in all APIs.
+// Defines how all APIs show the calls that a run has made.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { int, members, string, typed } from '#graph/members.ts';

@@ -129,7 +129,7 @@ builder.mutationFields((t) => ({
   setRunBudget: t.field({
     description:
       'Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds. The plan of the ' +
-      'organization limits the cost of a mission in addition.',
+      'organization also limits the cost of a mission.',
     scope: 'missions:run',
     rest: { route: 'PUT /runs/{runId}/budget', body: 'SetRunBudgetRequest', errors: [409] },
     tool: { name: 'set_run_budget', idempotent: true },

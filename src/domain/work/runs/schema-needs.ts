@@ -56,11 +56,15 @@ export const RunQuestion = builder.objectRef<Omit<OpenQuestion, 'runId'>>('RunQu
   fields: (t) =>
     members(t, {
       sandboxId: string('The sandbox whose agent asks, an argument of `answerElicitation`.'),
-      seq: int('The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.'),
+      seq: int(
+        'The position of the question among the fragments of the sandbox. Pass this position to `answerElicitation`.',
+      ),
       text: string('The question.', { complexity: weightOf(text.fragmentBody.max) }),
       choices: stringsOrNull('Answers that the question suggests; null for none. Any other text is allowed too.'),
-      tool: stringOrNull('The tool whose call needs approval, as `server.tool`; null for a question in words.'),
-      arguments: stringOrNull('The arguments of the call as JSON; null for a question in words.', {
+      tool: stringOrNull(
+        'The tool whose call needs approval, as `server.tool`; null for a question that is not about a call.',
+      ),
+      arguments: stringOrNull('The arguments of the call as JSON; null for a question that is not about a call.', {
         complexity: weightOf(text.fragmentBody.max),
       }),
       at: epochMs('When the question was asked.'),

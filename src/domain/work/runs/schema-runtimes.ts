@@ -50,15 +50,15 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
         'Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations.',
       ),
       waitingRuns: int(
-        `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when it drains or is not connected.`,
+        `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when the runtime takes no new missions or is not connected.`,
       ),
       oldestWaitingAt: epochMsOrNull(
         'When the oldest waiting mission that the runtime could take began to wait; null when there is none.',
       ),
       modelVendors: typedOrNull(
         [ModelVendor.type],
-        'Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when ' +
-          'not reported.',
+        'Vendors whose models the runtime can use with its own credentials. It can also use vendors that the organization has connected. ' +
+          'Null when the runtime reports no vendors.',
       ),
       notice: stringOrNull(
         'Reason why a harness is not offered yet, for example because it is being installed; null when not reported.',

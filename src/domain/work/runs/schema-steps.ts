@@ -90,7 +90,8 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
 });
 
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
-  description: 'A message of a person to the agent of a run, or a decision about it.',
+  description:
+    'An entry in the history of a run: a message that a person has sent to the agent, or a decision of a person about the run.',
   fields: (t) =>
     members(t, {
       id: string('The id, which is unique and never changes.'),
@@ -105,10 +106,10 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       ),
       author: string('The name of the person at the time of the message or decision.'),
       authorUserId: stringOrNull('The id of the person; null once the account is deleted.'),
-      sandboxId: stringOrNull('The sandbox whose agent asked; null unless this is an answer.'),
-      fragmentSeq: intOrNull('The position of the question; null unless this is an answer.'),
+      sandboxId: stringOrNull('The sandbox of the agent that asked the question; null unless the entry is an answer.'),
+      fragmentSeq: intOrNull('The position of the question; null unless the entry is an answer.'),
       approved: booleanOrNull(
-        'The decision about the call of a tool; null unless this answers a question about a call.',
+        'The decision about the call of a tool; null unless the entry answers a question about a call.',
       ),
       createdAt: epochMs('When the message was sent or the decision was made.'),
       deliveredAt: epochMsOrNull(

@@ -36,7 +36,7 @@ export const HostThreadType = builder.objectRef<PullRequestThread>('HostThread')
   fields: (t) =>
     members(t, {
       key: string('The host’s id of the thread.'),
-      url: string('The page of its first comment.'),
+      url: string('The URL of the web page that shows the first comment of the thread.'),
       path: string('The path of the file in the repository.'),
       side: typed(DiffSide.type, 'The version of the file to which the lines belong.'),
       startLine: intOrNull('The first of the lines, counted from 1; null when the newest commit lacks them.'),

@@ -40,13 +40,12 @@ export const RunType = runType('Run').implement({
       scheduledTaskId: t.string({
         nullable: true,
         description:
-          'The scheduled task of the run; null for a run without one, and once the recurring mission is deleted.',
+          'The scheduled task of the run; null for a run without one, and after the scheduled task was deleted.',
         resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
       }),
       automationId: t.string({
         nullable: true,
-        description:
-          'The automation of the run; null for a run without one, and once the recurring mission is deleted.',
+        description: 'The automation of the run; null for a run without one, and after the automation was deleted.',
         resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
       }),
       ...runFields(t),

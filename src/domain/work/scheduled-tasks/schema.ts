@@ -110,7 +110,8 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createScheduledTask: t.field({
-    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run`.',
+    description:
+      'Creates a mission that starts on a schedule. Because it will start, the call requires `missions:run` in addition to its own scope.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
     tool: 'create_scheduled_task',
