@@ -37,8 +37,8 @@ export async function findRecentSandboxes(
 
 const sampled = ['at', 'cpu_pct', 'mem_used_mb', 'mem_total_mb', 'disk_used_pct'];
 const newest = ['last_metric_at', 'last_cpu_pct', 'last_mem_used_mb', 'last_mem_total_mb', 'last_disk_used_pct'];
-// The time of the heartbeat and the newest sample are set at once, so that each sandbox gets one new row version. A sample that was sent
-// twice is stored once.
+// One statement writes both the time of the heartbeat and the newest sample to the sandbox, so that the row of the sandbox is written only
+// once. A sample that was sent twice is stored once.
 const renewSandboxesSql = (isRunHeld: string) => `with sample as materialized (
     select sandbox_id, ${sampled} from unnest($5::text[], $6::bigint[], $7::real[], $8::real[], $9::real[], $10::real[])
       m (sandbox_id, ${sampled})
