@@ -2925,7 +2925,7 @@ export interface KillSandboxParameters {
   /** An unknown id, or an id of another organization, returns 404. */
   sandboxId: string;
 }
-/** Confirms that the sandbox is killed. */
+/** Confirms that the sandbox has been killed. */
 export interface KillSandboxResponse {
   /** Confirms the kill, even of a sandbox that was already destroyed. */
   ok: true;
@@ -4597,7 +4597,7 @@ export interface SandboxLog {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The session. */
   sessionId: string;
-  /** Which log of the session this is. */
+  /** The log of the session from which `content` was read. */
   part: 'session' | 'system' | 'prompt';
   /** The newest content or, if `cursor` was sent, an older piece: at most 1,048,576 bytes. */
   content: string;
@@ -4622,7 +4622,7 @@ export interface SandboxLogParameters {
   part?: 'session' | 'system' | 'prompt';
   /** Cursor of an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
   cursor?: string;
-  /** Number of bytes to skip. If you send the `bytes` of the last response, you get only what was added since. Send the same number with the cursor of an older piece. Absent means the whole log. */
+  /** Number of bytes to skip at the beginning of the log. If you send the `bytes` of the last response, you get only what was added to the log since then. When you send `cursor` to get an older piece, repeat the `after` of the first request. Absent means the whole log. */
   after?: number;
 }
 /** One page of a list of Sandbox records. */
@@ -4738,7 +4738,7 @@ export interface SandboxUpdate {
   fragments: SandboxLiveFragment[];
   /** Number of the next fragment, to send as `after`. */
   nextFragment: number;
-  /** In the first event all metrics so far, in at most 240 points; then the samples since the last event. */
+  /** The first event contains all metrics so far, as at most 240 points. Each later event contains the samples since the previous event. */
   metrics: SandboxMetric[];
 }
 /** The parameters of `sandboxUpdated`. */
@@ -4846,7 +4846,7 @@ export interface ScheduledTaskRun {
   missionTitle: string | null;
   /** The person to whom the mission is billed: the person who started it manually, else the person who last changed the task or its schedule. */
   billingActorUserId: string | null;
-  /** Whether costs are known to be missing from the cost of the run. */
+  /** Whether the recorded cost of the run is known to be incomplete. */
   missionCostIncomplete: boolean;
 }
 /** One page of a list of ScheduledTaskRun records. */
@@ -5367,7 +5367,7 @@ export interface StartMissionRequest {
   planApproval?: boolean | null;
   /** Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the mission. */
   budgetUsd?: number | null;
-  /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
+  /** The instance type of the mission: its CPUs, memory and disk. The mission waits until a runtime has room for them. Absent means the instance type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
   /** Maximum number of minutes that the mission may use its sandbox: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
@@ -6394,7 +6394,7 @@ export interface Operations {
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
-  /** Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run`. Requires the scope `scheduled-tasks:write`. */
+  /** Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Without the scope `missions:run`, a caller cannot enable the task, or change its prompt, triggers, project or agent. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
   /** Deletes a scheduled task and cancels its waiting runs; running missions continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };

@@ -19,7 +19,7 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
       nextFragment: int('Number of the next fragment, to send as `after`.'),
       metrics: typed(
         [SandboxMetric],
-        'In the first event all metrics so far, in at most 240 points; then the samples since the last event.',
+        'The first event contains all metrics so far, as at most 240 points. Each later event contains the samples since the previous event.',
         { complexity: { field: 1, multiplier: previewSizes.metrics } },
       ),
     }),

@@ -52,7 +52,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       sandboxId: string('The id of the sandbox; starts with `sbx_`.'),
       role: typed(AgentRole.type, 'The role of the session.'),
       sessionId: string('The session.'),
-      part: typed(LogPart.type, 'Which log of the session this is.'),
+      part: typed(LogPart.type, 'The log of the session from which `content` was read.'),
       content: string('The newest content or, if `cursor` was sent, an older piece: at most 1,048,576 bytes.', {
         complexity: weightOf(bytes.logContent),
       }),
@@ -72,7 +72,8 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         description:
           'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
         type: [LogTimeType],
-        // Query cost of the arrival times of log lines: at most one for each line, and one for each second.
+        // The query cost of the arrival times of log lines. Lines that arrived in the same second share one time, so `content` has at most
+        // as many times as lines, and at most one time for each second.
         complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
         resolve: ({ times }) => times(),
       }),

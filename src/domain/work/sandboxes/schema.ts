@@ -152,7 +152,7 @@ const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
 
 const SandboxPage = pageOf('SandboxPage', SandboxType);
 const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('KillSandboxResponse').implement({
-  description: 'Confirms that the sandbox is killed.',
+  description: 'Confirms that the sandbox has been killed.',
   fields: (t) =>
     members(t, {
       ok: typed('True', 'Confirms the kill, even of a sandbox that was already destroyed.'),
@@ -211,8 +211,9 @@ builder.queryFields((t) => ({
       after: t.arg({
         type: 'SafeInt',
         description:
-          'Number of bytes to skip. If you send the `bytes` of the last response, you get only what was added since. Send the same ' +
-          'number with the cursor of an older piece. Absent means the whole log.',
+          'Number of bytes to skip at the beginning of the log. If you send the `bytes` of the last response, you get only what was ' +
+          'added to the log since then. When you send `cursor` to get an older piece, repeat the `after` of the first request. Absent ' +
+          'means the whole log.',
         validate: { schema: z.int().min(0) },
       }),
     },

@@ -47,7 +47,7 @@ ScheduledTaskRunType.implement({
       billingActorUserId: stringOrNull(
         'The person to whom the mission is billed: the person who started it manually, else the person who last changed the task or its schedule.',
       ),
-      missionCostIncomplete: boolean('Whether costs are known to be missing from the cost of the run.'),
+      missionCostIncomplete: boolean('Whether the recorded cost of the run is known to be incomplete.'),
       scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
     }),
 });
@@ -121,8 +121,8 @@ builder.mutationFields((t) => ({
   }),
   updateScheduledTask: t.field({
     description:
-      'Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. Enabling it, or ' +
-      'changing its prompt, triggers, project or agent, requires the scope `missions:run`.',
+      'Changes a scheduled task. Omitted fields keep their value. The time of the next run changes only if the triggers or `enabled` change. ' +
+      'Without the scope `missions:run`, a caller cannot enable the task, or change its prompt, triggers, project or agent.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },
     tool: { name: 'update_scheduled_task', idempotent: true },

@@ -80,7 +80,8 @@ builder.mutationField('startMission', (t) =>
       instanceType: t.arg({
         type: InstanceType.type,
         description:
-          'CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template.',
+          'The instance type of the mission: its CPUs, memory and disk. The mission waits until a runtime has room for them. Absent means ' +
+          'the instance type in its sandbox template.',
       }),
       attempts: t.arg({
         type: [NewAttempt],
