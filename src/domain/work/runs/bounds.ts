@@ -17,7 +17,7 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
-/** A cost limit can shorten the output of a model call, but never below this number of tokens, because a shorter answer is useless to an agent. */
+/** A limit on cost or tokens can shorten the output of a model call, but not below this number of tokens: less is useless to an agent. */
 export const minOutputTokens = 1_024;
 
 /** Minimum and maximum lengths of texts, in characters. A step's output is JSON. */
