@@ -104,8 +104,9 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
 });
 
 /**
- * The APIs through which a caller calls a field. Most callers use every API that has the field. A caller whose `like` is set uses only one
- * API, which alternates from field to field. If `like` is `unknown`, the caller calls only every third field.
+ * The APIs (GraphQL and REST) through which a caller calls a field. Most callers call a field through each API that has the field. A caller
+ * whose `like` is set calls each field only once, some fields through GraphQL and others through REST. If `like` is `unknown`, the caller
+ * calls only every third field.
  */
 function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface[] {
   if (like === 'unknown' && turn % 3 > 0) return [];
@@ -166,8 +167,8 @@ describe('the requests that are refused above succeed for a caller with access, 
         const { status, problem } = await askField(checked, surface, root, argumentsOf(root, acme), ask);
         expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
       } finally {
-        // Undoes the changes, so that the next call finds the organization as it was. A query changes the sample too if it requires a
-        // closed organization.
+        // Undoes all changes, so that the next call finds the organization as it was. A mutation changes records itself. For a query that
+        // requires a closed organization, `admitted` has closed the organization.
         if (changesSample(root)) await restore();
       }
     }

@@ -1,4 +1,6 @@
-// A database that release 0.1.0 has written (fixtures/release-0.1.0.sql, dumped by pg_dump after missions of its demo), and its responses to GET requests: both are compared after all migrations since (docs/upgrade.md).
+// Upgrades a database that release 0.1.0 has written (docs/upgrade.md). The database was dumped by pg_dump after missions of the demo
+// (fixtures/release-0.1.0.sql). The tests apply all later migrations, and then compare the rows with the dumped rows, and the responses to GET
+// requests with the responses of release 0.1.0.
 import { readFileSync } from 'node:fs';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';

@@ -50,7 +50,7 @@ async function heldRun(): Promise<Held> {
 }
 
 const repository = () => github.repositories.get('acme/shop')!;
-/** Reports a pushed commit as the runtime. */
+/** Pushes a commit to the run's branch at the stand-in for GitHub, and reports the commit with the token of the runtime. */
 async function push(held: Held, headSha: string, more: object = {}) {
   repository().heads.set(`mission/${held.runId}`, headSha);
   return runtime.ask('reportBranch', { ...held, headSha, baseBranch: 'main', ...more }, '{ prNumber prUrl }');

@@ -128,7 +128,7 @@ it('a claim of a shared runtime reads few runs, however many wait, even while an
   }
 });
 
-it('concurrent claims of shared runtimes get different runs of one organization, the oldest ones', async () => {
+it('concurrent claims of one organization’s runs by shared runtimes get different runs, and get the oldest runs first', async () => {
   const id = await start(large);
   const row = await world.knex('runs').where({ id }).first();
   await copy(row, 20);

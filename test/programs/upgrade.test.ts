@@ -259,8 +259,8 @@ describe('While scheduled tasks and automations become one table', () => {
         }),
       );
       await work();
-      // This migration merges the two tables into one. The calls of the previous release run until it has ended, and the later migrations are applied
-      // without them.
+      // The migrations 50 to 53 merge the two tables into one. The loops above make the calls of the previous release until these migrations have
+      // ended. While the later migrations are applied, no calls are made.
       await migrateUpTo(knex, '20261122_53').finally(() => (over = true));
       await working;
       await migrate(knex);

@@ -157,7 +157,7 @@ describe("Docker's command line", () => {
     ["invalid field 'U'", ['run', '--mount', 'type=bind,source=/a,target=/a,U', 'node']],
     ["'unshare' is not a docker command", ['unshare', 'du']],
     ["can't evaluate field GraphDriver", ['image', 'inspect', '--format', '{{.GraphDriver.Name}}', 'node']],
-  ])('lacks options of Podman, or refuses the value: %s', (why, words) => {
+  ])('the stand-in for Docker refuses a command that Docker itself would refuse, with the error: %s', (why, words) => {
     expect(() => parseDocker(words)).toThrow(why);
   });
 });

@@ -38,7 +38,7 @@ afterAll(() => {
 const ask = (body: string, at = path) =>
   fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${at}`, { method: 'POST', body });
 
-it('the call at which a fork begins and later calls of the harness stay unanswered, and are not reported as differences from the recording', async () => {
+it('a replay answers neither the call at which a fork begins nor later calls, and reports no difference from the recording', async () => {
   replay.begin(stepId, begun);
   expect(await (await ask('{"asks":1}')).text()).toBe('answer 1');
   const later = [ask('{"asks":2}').catch(() => 'closed')];

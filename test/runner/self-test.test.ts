@@ -72,7 +72,8 @@ it('a harness that passes the self-test with a scripted model is offered, and is
   const program = put('good');
   const offered = { harness: 'claude-code', program, version };
   expect(await look(program)).toEqual(offered);
-  // A broken program with the modification time of the one that passed.
+  // The program that has passed the self-test gets a fixed modification time. It is then replaced with a broken program that has the same
+  // modification time, so the runner does not test the broken program until the time changes.
   const at = new Date(1_700_000_000_000);
   utimesSync(program, at, at);
   expect(await look(program)).toEqual(offered);

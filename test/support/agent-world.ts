@@ -132,7 +132,10 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     };
   }
 
-  /** A user of the provider; this person has confirmed the first agent of the user. */
+  /**
+   * Registers an agent with the provider's assertion about one of the provider's users. The person confirms the registration. Returns the id
+   * of the user, and the tokens of the agent.
+   */
   async function linked(whom: Human, more: Claims = {}, choice: Choice = {}) {
     const claims = provider.claimsOf({ email: whom.person.email, ...more });
     const { body } = await present(provider.sign(claims));

@@ -11,8 +11,8 @@ export const movedByLooking: Record<string, string> = {
 const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
 
 /**
- * A row of a table. `text` has the name of the table, and as JSON all columns that must not change. `moved` has the columns that change when a
- * credential is used.
+ * A row of a table. `text` consists of the name of the table and a JSON object of all columns that must not change. `moved` is a JSON object of
+ * the columns that change when a credential is used.
  */
 interface Row {
   text: string;
@@ -29,7 +29,8 @@ interface Reading {
 const readings = new WeakMap<Knex, Map<string, Reading>>();
 
 async function read(knex: Knex, kind: 'all' | 'withoutLog' = 'all'): Promise<Row[]> {
-  // Tables without pages have no rows; leaving them out makes the statements below half as long. Partitions are separate tables.
+  // This query leaves out tables whose file is empty, because they have no rows. The statements that read the tables are then half as long.
+  // Each partition is listed as a table of its own.
   const tables = await ask<{ name: string }>(
     knex,
     `select oid::regclass::text as name from pg_class

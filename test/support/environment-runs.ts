@@ -207,7 +207,10 @@ require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path
   require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
     headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
 
-  /** An attacker inside the environment, which prints how it has reached something outside it. */
+  /**
+   * Returns a shell script that an attacker runs inside the environment. The script tries to reach other programs and hosts in many ways, and
+   * prints the successful ways as JSON.
+   */
   const attack = (addresses: string[], neighbour: string, names: string[]) => `cat > attack.cjs <<'END'
 const { connect } = require('node:net'), { request } = require('node:http'), tls = require('node:tls');
 const { hostname: host, port } = new URL(process.env.HTTP_PROXY);

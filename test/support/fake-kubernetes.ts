@@ -51,7 +51,10 @@ export interface ClusterState {
 const token = 'cluster-token';
 const refused = (code: number, reason: string, message: string): Refusal => ({ code, reason, message });
 
-/** @param pods Decides where pods run: on these nodes or, if it is the command of the runner's image, on this machine in bubblewrap */
+/**
+ * Starts a stand-in for a Kubernetes cluster. @param pods Either the nodes that run the pods, or the command that containers of the runner's
+ * image execute. If it is a command, the pods run as processes of this machine, in bubblewrap.
+ */
 export async function startKubernetes(folder: string, pods: string[] | PodProcesses) {
   const objects = Object.fromEntries(plurals.map((one) => [one, new Map()])) as ClusterState['objects'];
   const history: { version: number; plural: Plural; type: string; object: Json }[] = [];

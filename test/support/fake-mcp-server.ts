@@ -35,7 +35,7 @@ export async function openRemoteMcp() {
     expiresIn: 3_600,
     disturb: (() => false) as Disturb,
     metadata: {} as Record<string, unknown>,
-    /** Response of the token endpoint instead of tokens. */
+    /** If set, the token endpoint sends this response and issues no tokens. */
     tokenError: null as { status: number; body: Json } | null,
     result: null as Json,
   };

@@ -10,7 +10,7 @@ const minute = 60_000;
 /** A certificate as metadata contains it. */
 export const base64Of = (pem: string): string => pem.replace(/-----[^-]+-----|\s/g, '');
 
-/** The SAML request for a sign-in that the service has put into the URL to which it redirects the browser. */
+/** A SAML request, with which the service begins a sign-in. The service puts it into the URL to which it redirects the browser. */
 export interface AuthnRequest {
   id: string;
   issuer: string;

@@ -91,8 +91,8 @@ export async function openKeyedCalls() {
   }
   let webhook: { id: string; orgId: string } | undefined;
   /**
-   * Stores a webhook delivery as already sent. Also returns the query that finds the new delivery, with which the service sends the event
-   * once more.
+   * Stores a webhook delivery as already sent. Returns its id and the path of its endpoint. `again` has the session for a call that resends
+   * the delivery, and the table and the condition that find the delivery which this call creates.
    */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };

@@ -1,4 +1,4 @@
-// Processes that send webhooks or audit logs and are killed with SIGKILL, two at a time.
+// Two processes that send webhooks or audit logs at the same time. A test kills both with SIGKILL, and two new processes continue the work.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { programArguments } from './processes.ts';
 import { present, type World } from './world.ts';

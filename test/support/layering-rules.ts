@@ -60,8 +60,8 @@ const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Layers, lowest first: each imports from the layers before it.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'demo', 'surfaces', 'app.ts', 'main.ts'];
-// Each of these files may import the same layers as another file. For example, services.ts may import the same layers as app.ts, because
-// both entry points open the modules of the foundation through it.
+// Each of these files has the same rank as another file. For example, services.ts has the rank of app.ts, so the entry points main.ts and
+// admin.ts may import services.ts, and services.ts may import each layer that app.ts may import.
 const rankAs: Record<string, string> = { 'services.ts': 'app.ts', 'admin.ts': 'main.ts', 'opened-file.ts': 'app.ts' };
 const rankOf = (layer: string): number => order.indexOf(rankAs[layer] ?? layer);
 
@@ -486,7 +486,7 @@ const folderOf = (file: string): string =>
 const namedTable =
   /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
 
-/** If a table has no model, only one folder names it: the folder of the noun whose code writes to the table. */
+/** If a table has no model, all statements that name the table must be in the same folder of src. */
 export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
   const models = new Set(
     Object.values(tree).flatMap((text) => [...text.matchAll(/\bextends table\('(\w+)'/g)].map((match) => match[1]!)),

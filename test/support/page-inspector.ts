@@ -91,8 +91,8 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   async function empty(page: Page): Promise<void> {
     const context = page.context();
     page.removeAllListeners();
-    // The browser leaves the page first, because the page would otherwise send requests without its session cookie, or as soon as it is
-    // online again, and these requests would fail.
+    // The browser leaves the page first. Otherwise the page could send requests after its session cookie is deleted, and an offline page
+    // would send requests when it is online again. These requests would fail.
     await page.goto('about:blank');
     await Promise.all([
       ...context.pages().map((one) => one !== page && one.close()),

@@ -17,8 +17,8 @@ export interface Fate {
   /** Bytes of the message. */
   size: number;
   /**
-   * The share of the allowed output tokens that the model generates. The vendor also counts this share of the request's bytes as input
-   * tokens.
+   * A number from 0 to 1. The vendor multiplies the allowed output tokens by it to decide how many output tokens the model generates. The
+   * vendor also multiplies the bytes of the request, plus `addedTokens`, by it to get the number of input tokens.
    */
   share: number;
   delayMs: number;

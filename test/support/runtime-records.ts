@@ -1,5 +1,5 @@
-// Writes the records that a runtime would report straight into the tables. Each function needs only a few values; a test may set any other
-// field.
+// Functions with which a test inserts records directly into the tables. In production, a runtime reports these records to the API. Each
+// function needs only a few values; a test may set any other field.
 import { storeContent } from '#domain/work/artifacts/content.ts';
 import { Artifact, StoredContent } from '#domain/work/artifacts/model.ts';
 import { Environment } from '#domain/work/environments/model.ts';

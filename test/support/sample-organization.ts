@@ -842,7 +842,10 @@ async function recordMission({ organization, ids }: SampleOrganization): Promise
   await writeRecording(of, recordedLines(ids.stepId!, 2));
 }
 
-/** Makes a stand-in for GitHub the source host of the run's project, and creates a pull request of the run there that has a review thread. */
+/**
+ * Replaces the source host of the run's project with a stand-in for GitHub. Creates a pull request for the run at the stand-in, and starts a
+ * review thread on the pull request.
+ */
 async function startHostThread(world: World, { organization, ids }: SampleOrganization): Promise<void> {
   const github = await becomeSourceHost(world, ids.byScmConnectorId!);
   const { scmOwner, scmRepo } = await world.knex('projects').where({ id: ids.projectId }).first('scmOwner', 'scmRepo');

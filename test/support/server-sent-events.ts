@@ -7,7 +7,7 @@ export interface Event {
   data: any;
 }
 
-/** The events of a response, one by one, without pings, including those that have only an id. Stopping the iteration disconnects. */
+/** Yields the events of a response one by one. Skips pings, but yields an event that has only an id. Stopping the iteration disconnects. */
 export async function* eventsOf({ body }: { body: unknown }): AsyncGenerator<Event> {
   let text = '';
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-// An organization with an audit log of 520 entries and checkpoints of three hours.
+// An organization whose audit log has 520 entries and three checkpoints, which the service signed at 9, 10 and 11 o'clock.
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { hours } from '#foundation/clock.ts';

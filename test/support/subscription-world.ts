@@ -1,4 +1,5 @@
-// Readers of GraphQL subscriptions over real HTTP, with events parsed as any program parses them, and the runs that they read about.
+// Opens GraphQL subscriptions over real HTTP and parses their server-sent events, as a client program does. Also creates the runs whose changes
+// the subscriptions report.
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, vi } from 'vitest';

@@ -1,5 +1,5 @@
-// Tokens for the assertions of agents, over real HTTP (docs/contract.md#assertions), and places in which the secrets of these requests must
-// not be stored.
+// Agents register, are claimed, and exchange their assertions for access tokens over real HTTP (docs/contract.md#assertions). The secrets of an
+// agent must not appear in the log, in a GraphQL answer or in the database.
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';

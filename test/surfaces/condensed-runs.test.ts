@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The statement about the commit of the run, and the calls that it counts. */
+/** Reads the attestation of the run's commit, and the calls of the run. The attestation contains the number of these calls and a hash of them. */
 const evidence = async (): Promise<Json> => ({
   rows: await world.knex('attestations').where({ runId }),
   calls: (await get(`/runs/${runId}/calls`)).data,

@@ -154,7 +154,7 @@ describe('Organizations of a person in the console', () => {
     expect(await present()).toBe(first!.id);
   });
 
-  it('a person chooses their name', async () => {
+  it('a person can change their own name, but not to an empty name', async () => {
     const tab = await signedIn(address());
     const csrf_token = await tab.csrf();
     expect((await tab.submit('/console/name', { csrf_token, name: 'Ada' })).status).toBe(303);

@@ -130,7 +130,7 @@ test('a query in which @skip or @include leaves an object without fields has no 
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });
 
-test('members of a planned answer keep the order of the document, and use the values of the variables', async () => {
+test('a planned query answers with its fields in the order of the document, and passes the values of variables to their arguments', async () => {
   const plan = compilePlan(schema, parse('query ($n: Int!) { project(id: "p1") { size words(of: $n) id } }'))!;
   const text = await plan({ context: context(), variables: { n: 1 } });
   expect(text).toBe('{"project":{"size":1.5,"words":["word 0"],"id":"p1"}}');

@@ -255,8 +255,8 @@ describe('Pipelined requests', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // The first request waits for the lock. If the server read the requests that follow it, it would execute them while these 100 requests
-    // are answered.
+    // The first request on the socket waits for the lock. The server must not read the next requests on the socket meanwhile. If it did, it
+    // would have time to execute them, because it first answers these 100 requests to /livez on other connections.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();

@@ -74,8 +74,8 @@ async function pointToVendor(): Promise<void> {
 }
 
 /**
- * Arguments with which a mutation sends a request to a vendor, for each mutation that sends none with the arguments of the sample
- * organization.
+ * With the arguments of the sample organization, the mutations in this table would send no request to a vendor. Each entry returns arguments
+ * with which the mutation sends such a request.
  */
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),

@@ -253,7 +253,7 @@ describe('Issues that get a label', () => {
     expect((await approve(owner.token)).status).toBe(409);
   });
 
-  it('a mission starts whoever adds the label if the rule allows anyone, unless the billing settings forbid it', async () => {
+  it('when the rule allows anyone, a label starts a mission no matter who adds it, unless the billing settings forbid it', async () => {
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (trackerTriggers: string) =>

@@ -8,7 +8,7 @@ const piece = fc
   .array(fc.constantFrom('a', 'B', '\n', '\n', 'İ', '\u001b[31m'), { minLength: 1 })
   .map((all) => all.join(''));
 
-it('pieces of a log that are added before and after the first one form one text', () => {
+it('a log forms one text from the piece that it read first, older pieces that are prepended, and newer pieces that are appended', () => {
   fc.assert(
     fc.property(
       fc.array(piece),

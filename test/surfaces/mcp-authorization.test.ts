@@ -165,7 +165,7 @@ const form = (path: string, parameters: Record<string, string>) =>
     body: new URLSearchParams(parameters).toString(),
   });
 
-/** Statuses of the three resources for a token. */
+/** Sends a request with the token to REST, to MCP and to A2A, and returns the HTTP status of each response. */
 async function statuses(token: string) {
   const ping = { token, body: { jsonrpc: '2.0', id: 1, method: 'ping' }, headers: { accept } };
   const [api, mcp, a2a] = await Promise.all([

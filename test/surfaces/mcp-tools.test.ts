@@ -153,7 +153,7 @@ describe('The list of MCP tools', () => {
       delete_scheduled_task: 'destructive, idempotent',
       run_scheduled_task: 'open world',
     });
-    // A tool that does not write calls a query, so there are at most as many of these tools as queries.
+    // Each read-only tool calls one query of the schema, so there are at most as many read-only tools as queries.
     const queries = Object.keys(schema.getQueryType()!.getFields()).length;
     expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
   });

@@ -51,7 +51,7 @@ describe('Events that revoke an identity', () => {
     expect(body.data.map((one: { status: string }) => one.status).sort()).toEqual(['active', 'revoked']);
   });
 
-  it('202 · a repeated event changes nothing, even after a new link', async () => {
+  it('202 · an event that is delivered again changes nothing, even if the identity was linked again after the first delivery', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const event = await world.provider.event({ sub: subject });

@@ -1,4 +1,5 @@
-// The tree of the audit log: its leaves and checkpoints, and every way to change the stored log, each of which the verification reports.
+// The Merkle tree of the audit log and its signed checkpoints. The tests also change the stored log in many ways, and expect that the
+// verification reports each change.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

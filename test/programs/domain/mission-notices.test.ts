@@ -1,4 +1,5 @@
-// Notifications about a mission. Each is sent once by email and shown once in open pages, unless its addressee has switched one of these off.
+// Notifications about a mission. The service sends each notification once by email, and shows it once in open pages. For each kind of
+// notification, a person can switch off the email, the display in pages, or both.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';

@@ -138,7 +138,7 @@ describe('Files that run outside the transaction', () => {
     return rows.map(({ pid }: { pid: number }) => pid);
   };
 
-  it('Run in their order, each batch in its own transaction, and are reverted with the others', async () => {
+  it('Run in the order of all files, use a transaction for each batch of rows, and are reverted together with the other files', async () => {
     expect(await migrate(knex, { folder })).toEqual(names);
     const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
     expect(rows.map(({ ids }: { ids: number[] }) => ids).toSorted()).toEqual([[1, 2], [3, 4], [5]]);
@@ -183,7 +183,9 @@ describe('Files that run outside the transaction', () => {
     expect(await valid()).toEqual([{ v: true }]);
   });
 
-  it('Continue after a process was killed in a batch, or while it created an index', { timeout: 120_000 }, async () => {
+  it('Are completed by the next call of `migrate` after a process was killed while it changed a batch of rows or created an index', {
+    timeout: 120_000,
+  }, async () => {
     const holder = await knex.transaction();
     const kill = async (when: () => Promise<boolean>) => {
       const child = startMigrating();

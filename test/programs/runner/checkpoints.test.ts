@@ -89,7 +89,7 @@ describe('a runner that is killed', () => {
     expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
   });
 
-  it('is replaced with a new session and a summary when there is no checkpoint', async () => {
+  it('is replaced by a runner that begins a new session with a summary of the earlier work when there is no checkpoint', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const runId = await missions.mission('[draft] [wait]');
     await missions.isShown(runId, 'I wait');

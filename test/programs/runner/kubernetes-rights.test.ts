@@ -1,4 +1,5 @@
-// Rights of a runner in its cluster: the manifests grant exactly the rights that its requests need, with Jobs and with SandboxClaims.
+// The Kubernetes manifests grant a runner exactly the rights that its requests to the cluster need. To see all these requests, the test
+// executes one mission in a Job and another mission in a SandboxClaim.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,5 @@
-// Recordings of missions: calls that the gateway keeps with the consent of an organization, who may read them, and when they are deleted.
+// Recordings of missions. If the organization has consented, the gateway keeps the model calls and tool calls of its missions. The tests check
+// what a recording contains, who may read it, how it is replayed, and when it is deleted.
 import { execFileSync, spawn } from 'node:child_process';
 import { createDecipheriv, randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -99,7 +99,7 @@ it('a stream is forwarded event by event, and ends in both cells when its client
   });
 });
 
-it('the token endpoint forwards a request to the cell that issued the refresh token in its form; the new token works in both cells', async () => {
+it('the token endpoint forwards a refresh request to the cell that issued the refresh token; the new access token works in both cells', async () => {
   const form = new URLSearchParams({ grant_type: 'refresh_token', refresh_token: refreshToken, client_id: 'mcp_1' });
   form.set('resource', cells.eu.url);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -203,7 +203,7 @@ it('clients keep writing while an organization moves and the command is killed a
     `insert into background.job (name, data, start_after) values (?, ?, now() + interval '1 day')`,
     [job.queue, job.payload],
   );
-  // More than a request between cells may contain.
+  // These 18 jobs have a megabyte each. Together they are larger than a request between cells may be, so the move must send several requests.
   await eu.world.knex.raw(
     `insert into background.job (name, data, start_after)
      select ?, ?::jsonb || jsonb_build_object('text', repeat('x', 1000000)), now() + interval '1 day' from generate_series(1, 18)`,

@@ -320,7 +320,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
   });
 
   it.each([true, false])(
-    'the button Allow grants access to the selected organization, even when it was not the first (script: %s)',
+    'the button Allow grants access to the organization that the person selects instead of the preselected one (script: %s)',
     async (javaScriptEnabled) => {
       const { person, organization, session } = await owner();
       const second = await world.found(person, `Second of ${organization.name}`);
