@@ -49,7 +49,10 @@ export function median(values: number[]): number {
   return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
 }
 
-/** The figures of the last server divided by those of another server: the median of the quotients of all rounds. */
+/**
+ * Compares the last server of a comparison with one other server. In each round, the figure of the last server is divided by the figure of the
+ * other server. Each field is the median of these quotients.
+ */
 export interface Ratio {
   cpu: number;
   perSecond: number;

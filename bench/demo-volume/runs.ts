@@ -66,9 +66,10 @@ const insertTasksSql = `insert into recurring_missions (id, kind, org_id, projec
   from unnest($3::text[]) project on conflict do nothing`;
 const taskName = 'Nightly checks';
 
-// The last 20 bits of the due time of a run are computed from its number `n` so that they differ for any million consecutive runs: no two
-// runs are the same occurrence of the task. Only the first thousand runs may have been due today; if all runs could, their cost would exceed
-// today's cost cap. The rows are inserted in a fixed order, which is faster and keeps concurrent calls from deadlocking.
+// The last 20 bits of the due time of a run are computed from the number `n` of the run, and differ for any million consecutive runs. No two
+// runs are therefore the same occurrence of the task. The due times of the first thousand runs can be today. All other runs were due before
+// today, because the cost of more than a thousand runs today would exceed today's cost cap. The rows are inserted in a fixed order, which is
+// faster and keeps concurrent calls from deadlocking.
 const insertRunsSql = `with inserted as (
   insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, last_error, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)

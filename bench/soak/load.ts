@@ -51,7 +51,10 @@ const scripts = [
 /** Index of the script whose missions are canceled. */
 const toCancel = scripts.length - 1;
 
-/** @param missions Number of missions that are open at a time. @param pauses The pauses between other calls are multiplied by this factor. */
+/**
+ * @param missions Number of missions that are open at a time
+ * @param pauses Factor by which the length of each pause between two calls is multiplied
+ */
 export function startLoad({ url, token }: Platform, { missions, pauses }: { missions: number; pauses: number }): Load {
   const tallies = new Map<string, Tally>();
   const acknowledged: Acknowledged = { projects: new Set(), runs: new Set(), tasks: new Map() };

@@ -54,7 +54,10 @@ const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 export const ed25519Key = (publicKey: Buffer): KeyObject =>
   createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' });
 
-/** Whether the checkpoint has a valid signature in the name of its log by one of the keys. @param publicKeys Ed25519 keys of 32 bytes */
+/**
+ * Whether the checkpoint has a signature that names the checkpoint's log as its signer and is valid for one of the keys.
+ * @param publicKeys Ed25519 keys of 32 bytes
+ */
 export function isSigned({ origin, body, signatures }: Checkpoint, publicKeys: readonly Buffer[]): boolean {
   const own = signatures.split('\n').flatMap((line) => {
     const [, name, bytes] = line.split(' ');

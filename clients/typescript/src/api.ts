@@ -756,7 +756,7 @@ export interface AuditEventProof {
 export interface AuditEventProofParameters {
   /** The number of the event. */
   number: number;
-  /** The number of leaves of the tree for which to prove the event, such as the size that a checkpoint states; at least `number`. Absent means the whole tree. */
+  /** The number of leaves of the tree that the proof is about, such as the size that a checkpoint states. The proof shows that this tree contains the event. Must be at least `number`; absent means the whole tree. */
   size?: number;
 }
 /** The parameters of `auditEvents`. */
@@ -2988,7 +2988,7 @@ export interface Notice {
   body: string;
   /** The page of the console for the necessary action; null when there is none. */
   actionUrl: string | null;
-  /** When the cause began. For the cost cap, this is the UTC day; for credits and failing runs, the latest change. */
+  /** When the cause of the notice began. If missions have used most of the daily cost cap, this is the beginning of the UTC day. If credits are low, it is the time when they last changed. If a recurring mission keeps failing, it is the time when its latest failed run was created. */
   createdAt: number;
 }
 /** The offers and their prices. */
@@ -3953,7 +3953,7 @@ export interface ResendWebhookDeliveriesParameters {
   /** The id of the endpoint. */
   endpointId: string;
 }
-/** The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out. */
+/** The deliveries to send again are selected by the time at which they were written. A delivery that already repeats an earlier delivery is left out. */
 export interface ResendWebhookDeliveriesRequest {
   /** Deliveries that were written at this time or later. */
   createdFrom: number;
@@ -5244,7 +5244,7 @@ export interface SetupProgress {
   activeGroupProgress: SetupGroupProgress | null;
   /** The groups of milestones, in the recommended order. */
   groups: SetupGroup[];
-  /** The first mission; null until a run has an issue. */
+  /** The first mission of the organization that has begun, so that its run has an issue; null until then. */
   firstMission: SetupFirstMission | null;
   /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
@@ -5732,7 +5732,7 @@ export interface UpdateOrchestratorRequest {
   name?: string | null;
   /** The description, at most 500 characters; null means the default. */
   blurb?: string | null;
-  /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
+  /** One of `modelsByVendor`. Null means the default model or, if `vendor` is set, the first model of this vendor. */
   model?: string | null;
   /** The vendor of the model. If `model` is absent, the first model of this vendor is used. */
   vendor?: 'anthropic' | 'openai';

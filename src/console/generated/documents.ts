@@ -1359,7 +1359,7 @@ export type ReplaceInboundHookSecretRequest = {
   secret?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out. */
+/** The deliveries to send again are selected by the time at which they were written. A delivery that already repeats an earlier delivery is left out. */
 export type ResendWebhookDeliveriesRequest = {
   /** Deliveries that were written before this time; absent means now. */
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -1939,7 +1939,7 @@ export type UpdateOrchestratorRequest = {
   inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** An integration of the kind llm, or null. */
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
-  /** One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default. */
+  /** One of `modelsByVendor`. Null means the default model or, if `vendor` is set, the first model of this vendor. */
   model?: InputMaybe<Scalars['String']['input']>;
   /** The name, 1 to 120 characters; null means the default. */
   name?: InputMaybe<Scalars['String']['input']>;

@@ -60,8 +60,9 @@ function useSizes() {
 }
 
 /**
- * Computes which lines are in view. If the box is scrolled by a quarter of the whole way, the row after a quarter of all rows is at a quarter
- * of the view's height. `line` is the line of this row.
+ * Computes which lines are in view. The scroll position selects one row. If the box is scrolled by a quarter of the distance that it can be
+ * scrolled, for example, a quarter of all rows are above the selected row, and a quarter of the view's height is above it. `line` is the line
+ * that contains the selected row.
  */
 function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, glyphHeight: number) {
   const isWhole = count <= few;

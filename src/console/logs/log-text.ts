@@ -32,7 +32,7 @@ export class LogText {
   #endsLine = true;
   /** Number of lines. */
   length = 0;
-  /** How many lines were added before the lines that were read first. */
+  /** Number of older lines that were inserted above the lines that were read first. */
   prepended = 0;
   /** Number of characters. */
   size = 0;
@@ -44,8 +44,8 @@ export class LogText {
     if (isEmpty) this.#endsLine = text.endsWith('\n');
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
-    // If the older piece ends with a line break, `#head` is a whole line. Its arrival time is `#headAt`, so this time is added to the known
-    // times.
+    // If the older piece `text` ends with a line break, `#head` is a whole line. This line arrived at `#headAt`, so an entry for the line is
+    // added to the arrival times of the piece.
     const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
     this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);

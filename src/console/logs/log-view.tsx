@@ -90,7 +90,7 @@ export function LogView({ log, canGrow, news }: { log: LogKey; canGrow: boolean;
   );
 }
 
-/** How many characters the arrival time takes that can be shown at the beginning of each line. */
+/** Each line of the log can begin with its arrival time, which takes this many characters. */
 const timeLength = '00:00:00 '.length;
 
 /** The time of day when a line arrived, muted; blank when that is not known. */

@@ -52,7 +52,8 @@ export function listenToGlobalKeys(route: (address: string) => void, help: () =>
     '?': help,
     ...(may('missions:run') && { c: () => route(pageAt('/runs/new')) }),
   };
-  // Handles the letter after g before the shortcuts of the page do.
+  // If the key `g` was pressed, the next key opens a page, such as `m` for the missions. This function receives each key before the shortcuts
+  // of the page receive it.
   const first = (event: KeyboardEvent) => {
     if (!isCommand(event)) return;
     const page = isGoing && pageKeys[event.key as keyof typeof pageKeys];

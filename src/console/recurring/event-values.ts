@@ -31,7 +31,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   webhook: 'Any event of a hook',
 };
 
-/** Members that only rules of a certain kind have, by kind. */
+/** For each kind of event rule: the fields that rules of this kind have, and that rules of some other kinds lack. */
 export const conditions: Readonly<Record<EventKind, readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],

@@ -1,4 +1,5 @@
-// Values of the form of a scheduled task or an automation: from a record, and as input of the API.
+// The values in the form of a scheduled task or an automation. `recurringValues` fills the form from a record, and `recurringInput` converts
+// the values to the input of an API call.
 import { type PolicyValues, policyInput, policyLabels, policyValues } from '../effects/policy-field.tsx';
 import type { TaskPartsFragment, Weekday } from '../generated/documents.ts';
 import { type EventRule, ruleOf, triggerOf } from './event-values.ts';

@@ -15,7 +15,11 @@ interface Mission {
 }
 
 const selection = `{ updatedAt eventTriggers { kind from ${members.join(' ')} } }`;
-/** For each id prefix: the name that the GraphQL fields have in common, without its first letter, and the name of their id argument. */
+/**
+ * Maps the prefix of a record's id to two texts. The first text completes the names of the GraphQL fields that read and update the record,
+ * such as `automation` and `updateAutomation`. It lacks the first letter of the record's name, because that letter is lower case in one field
+ * and upper case in the other. The second text is the name of the argument that takes the id in both fields.
+ */
 const fields: Readonly<Record<string, readonly [string, string]>> = {
   aut: ['utomation', 'automationId'],
   sch: ['cheduledTask', 'id'],

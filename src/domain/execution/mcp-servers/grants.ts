@@ -1,5 +1,5 @@
-// OAuth grants that authorization servers have issued for the MCP servers of bindings. They are stored encrypted, refreshed when due by one
-// process at a time, and deleted when they are no longer valid.
+// OAuth grants that authorization servers have issued for the MCP servers of bindings. The grants are stored encrypted. A grant is refreshed
+// shortly before its access token expires, and only one process at a time refreshes it. A grant that is no longer valid is deleted.
 import type {
   AuthorizationServerMetadata,
   OAuthClientInformationMixed,

@@ -69,7 +69,7 @@ export async function putBinding(
     throw conflict(`The server ${serverName} is not allowed to run: ${declared.isolation.reason}.`);
   }
   const write = async (trx: Transaction) => {
-    // Serializes writes of a project's bindings, so that their number stays bounded.
+    // The project is locked, so that concurrent calls cannot give it more bindings than the maximum.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
     // `ifUpdatedAt` also fails when the binding was removed in the meantime.

@@ -61,8 +61,8 @@ export interface RepositoryRequest extends OfRun {
 }
 
 /**
- * Grants the runtime access to the repository of its run, so that it can clone the repository and push the branch, or to a repository with
- * skills at the same source host.
+ * Grants the runtime access to one repository. Without `skillRepo`, this is the repository of the run, so that the runtime can clone the
+ * repository and push the branch. With `skillRepo`, it is the named repository, which contains skills and is at the same source host.
  * @throws 403 for a runtime that would push although pushes wait for approval; 404; 409 `lease_lost`; 409 if no source host is connected
  */
 export async function openRepository(

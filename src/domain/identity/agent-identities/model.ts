@@ -30,7 +30,8 @@ export class Registration extends table('agent_registrations', {
   /** The name that the agent gave itself. */
   agentName: column<string | null>(),
   /**
-   * The email address of the account that may claim the agent, lower case; null for an anonymous agent, which names it with each attempt.
+   * The email address, in lower case, of the account that may claim the agent. Null for an anonymous agent, because such an agent names the
+   * email address of an account each time it starts a claim.
    */
   email: column<string | null>(),
   /** The identity provider (`issuer`) and its id of the user (`subject`); both null unless the type is `identity_assertion`. */

@@ -38,7 +38,10 @@ export interface NewAccessToken {
   scopes: readonly string[];
   /** End of the grant, a future time in epoch milliseconds. The token expires then or after one hour, whichever is earlier. */
   grantExpiresAt: number;
-  /** Start of the grant in epoch milliseconds, when the grant begins with this token; absent means now. */
+  /**
+   * Creation time of the token in epoch milliseconds; absent means now. A caller that creates the grant and this token together passes the
+   * creation time of the grant.
+   */
   createdAt?: number;
 }
 

@@ -16,7 +16,10 @@ export interface OpenSessions {
   connection: VendorConnection;
 }
 
-/** Runs calls to the vendor, and records on the connector if the vendor rejects its credentials. @throws the problems of the vendor */
+/**
+ * Runs calls to the vendor. If the vendor rejects the credentials of the connector, the error message is stored in the connector.
+ * @throws the problems of the vendor
+ */
 export async function withSessions<T>(connector: Integration, work: (open: OpenSessions) => Promise<T>): Promise<T> {
   try {
     const connection = await connectTo(connector, timeoutMs);

@@ -43,7 +43,8 @@ export async function stopSessionMission(
 ): Promise<void> {
   const why = `${event.author?.login ?? 'Somebody'} stopped the mission in the session.`;
   await transaction(async (trx) => {
-    // The start of a mission in this thread holds this lock, so a mission that is just being started is canceled too.
+    // A transaction that starts a mission in this chat thread locks the same row. If a mission is just being started, this call therefore
+    // waits until the mission is stored, and then cancels it too.
     await ChatThread.lock(trx, { id: threadId });
     const run = await newestRunInThread(threadId, trx);
     const isCanceled = run !== undefined && (await cancelRuns(trx, { id: run.id }, why)) > 0;

@@ -68,7 +68,8 @@ const feedSql = (where: string) => `with log as (
 export async function readFeed(caller: Caller, { projectId, ...request }: FeedRequest): Promise<FeedPage> {
   const orgId = ownOrganization(caller);
   const reach = withinProject(caller, projectId);
-  // A credential without access to the project gets pages without events, whose last number still grows with the log.
+  // If the credential has no access to the project, the caller reads pages without events. `lastNumber` on these pages still grows with the
+  // log.
   const projectIds = reach ? reach.projectId && [reach.projectId] : [];
   await numberChanges(orgId);
   const { end, ...page } = await readEventsAfter(orgId, { ...request, projectIds });

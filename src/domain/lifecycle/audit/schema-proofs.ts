@@ -96,8 +96,8 @@ builder.queryField('auditEventProof', (t) =>
       size: t.arg({
         ...size,
         description:
-          'The number of leaves of the tree for which to prove the event, such as the size that a checkpoint states; at least `number`. ' +
-          'Absent means the whole tree.',
+          'The number of leaves of the tree that the proof is about, such as the size that a checkpoint states. The proof shows that ' +
+          'this tree contains the event. Must be at least `number`; absent means the whole tree.',
       }),
     },
     resolve: (_, args, { caller }) => proofs.proveEvent(caller, args),

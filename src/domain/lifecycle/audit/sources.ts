@@ -60,9 +60,9 @@ export interface AuditSource {
   name: string;
   created: string;
   deleted: string;
-  /** The column whose new value names what happened in the action of the audit event, such as the status of a run. */
+  /** The column whose new value becomes the verb of the event's action: a run's new status `completed` leads to the action `run.completed`. */
   state?: string | undefined;
-  /** For each column with a time that is set once, such as `revoked_at`: the verb in the action of the event when the time is set. */
+  /** The verbs of columns that are set once. When the column `revoked_at` is set, for example, the event's action gets the verb `revoked`. */
   ends: Readonly<Record<string, string>>;
   /** The column with the id of the person who acts, for changes made before that person is signed in, such as the sign-in itself. */
   person?: string | undefined;

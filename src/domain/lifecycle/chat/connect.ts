@@ -35,8 +35,9 @@ export const listChats = (caller: Caller): Promise<ChatConnection[]> => {
 };
 
 /**
- * Connects a workspace. @throws 400 for a token that the vendor rejects, 409 for a workspace that is already connected or at the maximum
- * number, 502
+ * Connects a workspace.
+ * @throws 400 for a token that the vendor rejects, 409 if the workspace is already connected or the organization has the maximum number of
+ * chat connectors, 502
  */
 export async function connectChat(caller: Caller, input: NewChatConnection): Promise<ChatConnection> {
   beyondOneProject(caller);

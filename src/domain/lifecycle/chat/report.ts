@@ -22,7 +22,10 @@ import { isWantedAtOrigin, showsStateAtOrigin } from '../mission-notices/origin.
 import { type OpenChat, withChat } from './connection.ts';
 import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
 
-/** How long a process may report to a thread while other processes wait; longer than the calls for one report can take. */
+/**
+ * A process reserves a chat thread for this time while it posts a report; other processes have to wait. The time is longer than the calls for
+ * one report can take.
+ */
 const claimMs = minutes(1);
 /** If another process is reporting to the thread, the report is repeated after this time. */
 const againMs = seconds(2);

@@ -17,8 +17,9 @@ export async function eraseClosedOrganizations(): Promise<void> {
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await eraseOrganization(orgId);
 }
 
-// All tables whose rows are deleted together with their organization or their project. Tables that more foreign keys refer to come later,
-// so that their deletion cascades to fewer rows. The row of an artifact's content is kept until the sweep has removed the bytes.
+// Selects all tables whose rows are deleted together with their organization or their project. The tables are sorted by the number of foreign
+// keys that refer to them, the smallest number first. When the rows of the last tables are deleted, most rows that refer to them are already
+// gone, so the deletion cascades to fewer rows. The row of an artifact's content is kept until the sweep has removed the bytes.
 const tablesSql = `select c.oid::regclass::text as name from pg_class c
   where exists (select from pg_constraint k where k.conrelid = c.oid and k.contype = 'f' and k.confdeltype = 'c'
       and k.confrelid in ('organizations'::regclass, 'projects'::regclass))

@@ -85,7 +85,7 @@ export async function receiveArrival(
   const arrived = await changeState(orgId, async (trx) => {
     const state = await moveStateOf(orgId);
     if (state?.moveId === moveId && state.file) return state.file;
-    // A late request of a command that was killed before its move was canceled.
+    // This request arrived late: the command that sent it was killed, and the move was then canceled.
     if (state?.moveId === moveId && state.state === 'moved') throw conflict('The move was canceled.');
     if (await isOwn(orgId)) throw conflict('This cell already has the organization.');
     await putState(trx, arriving);

@@ -25,7 +25,9 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
       body: string('The details, and the necessary action.'),
       actionUrl: stringOrNull('The page of the console for the necessary action; null when there is none.'),
       createdAt: epochMs(
-        'When the cause began. For the cost cap, this is the UTC day; for credits and failing runs, the latest change.',
+        'When the cause of the notice began. If missions have used most of the daily cost cap, this is the beginning of the UTC day. If ' +
+          'credits are low, it is the time when they last changed. If a recurring mission keeps failing, it is the time when its latest failed ' +
+          'run was created.',
       ),
     }),
 });

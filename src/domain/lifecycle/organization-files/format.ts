@@ -57,8 +57,8 @@ export const headerSchema = z.object({
   /** Public keys with which the checkpoints of the audit log are verified. */
   auditKeys: z.array(z.object({ id: z.string(), algorithm: z.string(), publicKey: base64, createdAt: count })),
   /**
-   * The encrypted email addresses of the organization. The file contains keyed digests in place of these addresses; this text maps each
-   * digest to its address.
+   * An encrypted map of email addresses. Some records in the file contain a keyed digest in place of an email address; the map contains the
+   * address for each of these digests.
    */
   addresses: z.string(),
 });
@@ -70,7 +70,10 @@ const manifestSchema = z.object({
   header: hash,
   /** For each table: the number of rows, their size as text, and the SHA-256 of the text. */
   tables: z.record(z.string(), z.object({ rows: count, bytes: count, sha256: hash })),
-  /** The contents of the storage. Before the bytes of each content, the SHA-256 also covers a line `KEY SIZE`. */
+  /**
+   * The contents that the file has from the storage; `missing` lists the keys of contents that the storage lacked. `sha256` is the hash of all
+   * contents in the file. In the hashed data, a line `KEY SIZE` precedes the bytes of each content.
+   */
   contents: z.object({ files: count, bytes: count, sha256: hash, missing: z.array(z.string()) }),
 });
 export type Manifest = z.output<typeof manifestSchema>;

@@ -138,7 +138,10 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
         description: 'The requirements of agents, in the order in which to connect them.',
         resolve: ({ orgId }) => readRequirements(orgId),
       }),
-      firstMission: typedOrNull(FirstMission, 'The first mission; null until a run has an issue.'),
+      firstMission: typedOrNull(
+        FirstMission,
+        'The first mission of the organization that has begun, so that its run has an issue; null until then.',
+      ),
       guides: typed(
         [SetupGuide],
         'Progress of the caller in each guide through the console; step 0 for a caller that is not a person.',

@@ -108,7 +108,8 @@ const ResendRequest = request(
     })
     .meta({
       description:
-        'The deliveries to repeat, by the time when they were written. Deliveries that already repeat an earlier delivery are left out.',
+        'The deliveries to send again are selected by the time at which they were written. A delivery that already repeats an earlier ' +
+        'delivery is left out.',
       examples: [{ createdFrom: 1_795_219_200_000, status: 'failed' }],
     }),
 );

@@ -18,7 +18,10 @@ export interface CreditPosition {
 
 const ownedSql = `select balance_after as owned from credit_transfers where org_id = $1 order by seq desc limit 1`;
 
-/** Updates the ledger first if the trial is not granted yet or a lot has expired. */
+/**
+ * Reads the credits of the organization. If the organization has no lot of credits, or if one of its lots has expired, the ledger is first
+ * brought up to date.
+ */
 export async function readPosition(orgId: string, trx?: Transaction): Promise<CreditPosition> {
   let lots = await readLots(orgId, trx);
   if (needsOpening(lots)) {

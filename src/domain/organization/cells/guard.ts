@@ -26,9 +26,10 @@ interface Guarded {
   operations: string;
 }
 
-// The tables of the move itself get no trigger, nor does `sessions`, because sessions belong to people. `audit_changes` gets a trigger only
-// for updates and deletes: a change of a person is inserted for each organization of the person, even while one of them is moving. While an
-// organization moves, only the numbering of its changes is refused, which updates or deletes these rows.
+// The tables of the move itself get no trigger, nor does `sessions`, because sessions belong to people. `audit_changes` gets no trigger for
+// inserts, because a change of a person inserts a row for each organization of the person, even while one of these organizations is moving.
+// When the changes of an organization get their numbers in the audit log, their rows are deleted from `audit_changes`. The trigger for updates
+// and deletes refuses this deletion while the organization is moving.
 const guardedSql = `with tables as (select oid, relname from pg_class
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
       and relname not in ('cell_organizations', 'cell_slugs', 'sessions')),

@@ -93,7 +93,7 @@ export interface NewAgent {
   skillRepos?: string[] | undefined;
 }
 
-/** Creates an agent. @throws 400 for a model that the harness does not support or an unknown template, 409 for a name in use */
+/** Creates an agent. @throws 400 for an unknown template or a model that the harness does not support, 409 for a name in use */
 export async function createAgent(caller: Caller, input: NewAgent): Promise<AgentRecord> {
   beyondOneProject(caller);
   const { sandbox, ...settings } = input;

@@ -136,8 +136,9 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 
 /**
- * SQL query: the offers of the runtimes that are connected for an organization; null selects the runtimes of all organizations.
- * @param since Placeholder of a time after which a connected runtime was last seen
+ * SQL query: the offers of the connected runtimes that serve an organization.
+ * @param orgId Placeholder of the organization's id; if the value is null, the query selects the connected runtimes of all organizations
+ * @param since Placeholder of a time; a runtime that was last seen after this time counts as connected
  */
 export const connectedOffersSql = (orgId: string, since: string): string =>
   `select distinct on (h.credential_id, h.runtime) h.credential_id, h.runtime, h.org_id, h.places, h.vendors, h.instance_types, h.labels,

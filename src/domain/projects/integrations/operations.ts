@@ -138,7 +138,7 @@ export async function noteCheck(connector: Integration, { failure, account }: Ch
 
 export const namedModel = (id: string): NamedModel => `model:${id}`;
 
-/** SQL condition: the provider is a model outside the catalog. */
+/** SQL condition: the provider has the form `model:ID`, which names a model outside the catalog, and not a vendor. */
 export const isNamedModel = (provider: string): string => `${provider} like 'model:%'`;
 /** SQL expression: the id of a model outside the catalog. */
 export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
@@ -208,7 +208,7 @@ const connectorCountsSql = `select count(*) filter (where broken_since is null) 
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** Vendors of the model connectors of the organization; null means of all organizations. */
+/** The vendors of the organization's model connectors that have credentials. If `orgId` is null, the connectors of all organizations count. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Integration, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations

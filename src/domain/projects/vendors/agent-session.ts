@@ -18,7 +18,7 @@ export type SessionActivity =
   | { type: 'elicitation'; body: string; choices: string[] }
   | { type: 'response' | 'error'; body: string };
 
-/** Parts of a session that each update replaces as a whole. */
+/** The fields to change in a session. The new value of a field replaces the whole old value; an absent field stays unchanged. */
 export interface SessionState {
   plan?: PlanStep[];
   links?: { label: string; url: string }[];

@@ -42,9 +42,11 @@ export interface NewConnector {
 }
 
 /**
- * Connects a vendor to the organization, and to its projects without such a connector. The credentials are checked; when the vendor is
- * unreachable, the connector is created with that failure. @throws 400 for credentials that the vendor rejects, a URL that is not public,
- * or invalid models (`checkModels`); 409 beyond the maximum number of connectors
+ * Connects a vendor to the organization: creates a connector, and assigns it to each project of the organization that lacks a connector of
+ * this kind. A tracker connector is assigned only to projects that use its tracker. The credentials are checked; when the vendor is
+ * unreachable, the connector is created, and this failure is stored in it.
+ * @throws 400 for credentials that the vendor rejects, a URL that is not public, or invalid models (`checkModels`); 409 if the organization
+ * already has the maximum number of connectors of this kind
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {
   beyondOneProject(caller);

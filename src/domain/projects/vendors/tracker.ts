@@ -20,7 +20,10 @@ export interface FoundIssue extends CreatedIssue {
   comments: { author: string; text: string }[];
 }
 
-/** The state of a run that is reported to its issue: the run has ended or, if an event started it, has started. */
+/**
+ * A change of the issue of a run, which shows the state of the run. A run is reported to its issue when it has ended. A run that an event has
+ * started is also reported when it has started.
+ */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;

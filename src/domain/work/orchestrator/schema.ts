@@ -112,7 +112,9 @@ const UpdateOrchestratorRequest = request(
         .describe(`The description, at most ${text.orchestratorBlurb.max} characters; null means the default.`),
       model: boundedText(text.modelId)
         .nullable()
-        .describe('One of `modelsByVendor`; null means the default, or with `vendor` that vendor’s default.'),
+        .describe(
+          'One of `modelsByVendor`. Null means the default model or, if `vendor` is set, the first model of this vendor.',
+        ),
       vendor: ModelVendor.zod.describe(
         'The vendor of the model. If `model` is absent, the first model of this vendor is used.',
       ),

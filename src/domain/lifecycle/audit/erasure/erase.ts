@@ -22,7 +22,10 @@ import { numberChangesIn } from '../numbers.ts';
 import { replaceNames } from './records.ts';
 
 export interface PersonErasure {
-  /** The id in the event of the erasure: the person's id, or a digest of an email address without an account. */
+  /**
+   * The id that stands for the person in the audit event about the erasure. It is the person's id, or, if only data about an email address
+   * without an account are erased, a digest of this address.
+   */
   personId: string;
   erasedAt: number;
   /** Number of invites that this call deleted, and number of missions whose recordings it deleted. */

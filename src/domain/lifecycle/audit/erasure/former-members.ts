@@ -16,8 +16,9 @@ export interface FormerMember {
   erasedAt: number | null;
 }
 
-/** Maximum number of listed people, and maximum number of removals that are read to find them. */
+/** Maximum number of former members in the list. */
 const maxPeople = 200;
+/** To find the former members, at most this many `member.removed` events of the audit log are read, the newest first. */
 const maxRemovals = 1_000;
 
 const listSql = `with removed as (

@@ -76,8 +76,9 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
 }
 
 /**
- * Whether the content of the second entry has the first entry's leaf hash, if it gets the first entry's number and either its own time or
- * that of the first entry.
+ * Whether the leaf hash of the first entry was computed from the content of the second entry. The content of the second entry is hashed twice
+ * with the number of the first entry: once with the time of the second entry, and once with the time of the first entry. One of these two
+ * hashes has to match.
  */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));

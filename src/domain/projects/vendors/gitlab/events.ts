@@ -181,8 +181,8 @@ export const gitlabEvents: EventSource = {
     return standardSignature(secret, headers);
   },
   secretHeaders: ['x-gitlab-token'],
-  // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key; the digest of the body is
-  // used instead.
+  // The id of an event is the value of `Idempotency-Key`. The value of `X-Gitlab-Event-UUID` is not unique, because all events that one
+  // request to GitLab causes share it. GitLab before 17.4 sends no `Idempotency-Key`; the id of the event is then the digest of the body.
   idHeader: 'idempotency-key',
 
   nameOf(headers, payload) {

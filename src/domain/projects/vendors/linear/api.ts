@@ -113,7 +113,10 @@ function problemOf(
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }
 
-/** Creates a record. If Linear refuses, reads or changes the existing record; if none exists, throws Linear's error. */
+/**
+ * Calls `make`, which creates a record. If Linear refuses to create the record, calls `read`, which reads or changes the record that already
+ * exists. If no such record exists, throws the error with which Linear refused the creation.
+ */
 export async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();
