@@ -78,7 +78,7 @@ export const tokens = {
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
 
-/** Amounts in credits of 1 USD of mission cost. A mission reserves `reserved` before it starts. A balance below `low` is low. */
+/** Amounts in credits. One credit pays for 1 USD of mission cost. A mission reserves `reserved` before it starts. A balance below `low` is low. */
 export const credits = {
   trial: 100,
   trialLastsMs: days(30),

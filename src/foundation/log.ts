@@ -120,8 +120,8 @@ const withoutSecrets = (line: string): string => redact(line.replace(secretMembe
 
 const secretText = new RegExp(
   [
-    // Secrets of this service (secrets.ts). This pattern finds them by their prefix; the pattern after Stripe's finds them by their form,
-    // which is 256 bits in base64url.
+    // Secrets of this service (secrets.ts). This pattern finds a secret by its prefix. The third pattern of this list finds a secret by its
+    // form, which is 256 bits in base64url.
     '\\b(pat|agt|oat|ort|clm|cvt|srv)_[\\w-]{8,}',
     // The key and the signing secret of Stripe.
     '\\b(whsec|[sr]k_(?:test|live))_[\\w+/=-]{8,}',

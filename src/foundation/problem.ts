@@ -14,7 +14,7 @@ export interface FieldError {
 
 /** Machine-readable data; the description is generated from it. */
 export interface ProblemData {
-  /** The code of an error whose record in the contract has none. */
+  /** The code of the error, if the record that the contract defines for this error has no field `code`. */
   code?: ProblemCode;
   fields?: readonly FieldError[];
   missingScopes?: readonly string[];

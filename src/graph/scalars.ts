@@ -86,9 +86,9 @@ builder.addScalarType(
 const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
 
 /**
- * An enumeration: a GraphQL enum, or a scalar when a value is not a GraphQL name (`already-revoked`). Returns the output type, and a zod
- * schema with the same name, by which inputs that are declared with zod use the same type. `meanings` are the descriptions of the values of
- * an enum.
+ * Declares an enumeration as a GraphQL enum, or as a scalar if one of the values is not a valid GraphQL name (such as `already-revoked`). Returns the
+ * output type and a zod schema. Both have the name `name`, so an input that is declared with the zod schema has the same GraphQL type as the output.
+ * `meanings` are the descriptions of the values of an enum.
  */
 export function wordSet<const W extends readonly [string, ...string[]]>(
   name: string,

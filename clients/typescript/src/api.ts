@@ -157,7 +157,7 @@ export interface AgentVersion {
   /** When the agent was changed. */
   createdAt: number;
 }
-/** The figures of two versions of an agent, and which of the versions’ shares, such as that of completed missions, differ by more than chance. */
+/** The figures of two versions of an agent. For shares such as the share of completed missions, `differences` says whether the versions differ by more than chance. */
 export interface AgentVersionComparison {
   /** The figures of the first version; null without missions. */
   first: QualityFigures | null;
@@ -400,7 +400,7 @@ export interface Attempt {
   /** The decision about the attempt. */
   state: 'open' | 'chosen' | 'closed';
   run: Run;
-  /** Why the attempt cannot be chosen, because it has ended without a change; null when it can. */
+  /** A sentence which says that the attempt cannot be chosen because it ended without a change. Null for every other attempt. */
   choiceBlocker: string | null;
   /** Name of the agent that builds the change; null before a runtime has claimed the run. */
   agentName: string | null;
@@ -4272,7 +4272,7 @@ export interface RunMessagesParameters {
 }
 /** A run as it was at a given time. */
 export interface RunMoment {
-  /** The time for which the state is shown. */
+  /** The time at which the run was in this state. */
   at: number;
   /** Status of the run at the time `at`. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';

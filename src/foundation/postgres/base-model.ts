@@ -1,6 +1,6 @@
-// The base class of all models. The methods that read run prepared statements and return plain rows. Writes and locks use Objection: the
-// methods of this class or, for conditions other than equality, a query (`Project.query(trx)`). Each relation is declared once, in the
-// model that refers to the other.
+// The base class of all models. Its read methods run prepared statements and return plain rows. Writes and locks use Objection, either
+// through the methods of this class or, for conditions other than equality, through a query (`Project.query(trx)`). Each relation is
+// declared once, in the model that refers to the other.
 import type { Knex } from 'knex';
 import { Model, type QueryBuilder, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';

@@ -19,8 +19,8 @@ export interface DatabaseSettings extends PoolSettings {
   /** Whether statements are prepared (named), which saves a parse per read; a pooler in transaction mode does not support that. */
   namedStatements?: boolean;
   /**
-   * For how many milliseconds work that was certainly not applied is repeated (server restart, deadlock, moved primary); absent means
-   * 2,000.
+   * Maximum time, in milliseconds, in which work is repeated after an error which shows that the database has not applied it, such as a
+   * deadlock or a server restart. Absent means 2,000.
    */
   retryForMs?: number;
 }

@@ -24,12 +24,16 @@ export function release(): void {
   unfollow.refresh();
 }
 
-/** Transactions that were committed before their work ended. Later statements of this work are sent to the pool again. */
+/**
+ * Transactions that were committed before the work inside them ended. Later statements of this work run outside of a transaction, on any connection
+ * of the pool.
+ */
 export const committed = new WeakSet<Transaction>();
 
 /**
- * The transaction in which the statements of the caller run: the innermost enclosing transaction that is open. If all of them have ended
- * because the outermost one has failed, it is returned nevertheless. It rejects the statements, so that none of them bypasses the rollback.
+ * Returns the transaction in which the statements of the caller run, which is the innermost open transaction that encloses the caller. If all
+ * enclosing transactions have ended because the outermost one has failed, the outermost transaction is returned. It rejects the statements, so that
+ * none of them bypasses the rollback.
  */
 export function joined(): Transaction | undefined {
   let trx = enclosing.getStore();

@@ -2,16 +2,17 @@
 
 export type Value = string | number | boolean | Buffer;
 /**
- * A condition on a column other than equality with a value; `how` selects its kind. `~` and `*` compare the column with `text` (see
- * `comparisons`). `in` tests whether the column is one of the values that a query selects. `first` compares `text` with the column or, if
- * the column is null, with another column.
+ * A condition on a column that does more than compare the column with a value for equality. `how` selects the kind of condition. `~` and `*` compare
+ * the column with `text` as the functions in `comparisons` do. `in` requires that the column has one of the values that an SQL query selects. `first`
+ * requires that the column equals `text` or, if the column is null, that another column equals `text`.
  */
 export interface Comparison {
   how: keyof typeof comparisons | 'in' | 'first';
   text: string;
   /**
-   * With `~` and `*`: another column, which may match the text instead. With `first`: the column to compare if this column is null.
-   * With `in`: the SQL query that selects the allowed values; it contains `?` in place of `text`.
+   * The meaning depends on `how`. For `~` and `*`, this is the name of another column, and the condition also holds if the other column matches
+   * `text`. For `first`, this is the name of the column that must equal `text` if the compared column is null. For `in`, this is the SQL query that
+   * selects the allowed values; the query contains `?` in place of `text`.
    */
   or?: string | undefined;
   /** Name of the compared column; absent means the name of the condition. With a different name, one column can have a second condition. */
@@ -29,7 +30,7 @@ export const ignoringCase = comparison('~');
 /** Condition that the column contains the text, ignoring case. It reads every row that satisfies the other conditions. */
 export const containsWords = comparison('*');
 
-/** Equality with the column or, if it is null, with the column `other`. */
+/** Returns the condition that the column equals `text` or, if the column is null, that the column `other` equals `text`. */
 export const firstOf = (text: string | null | undefined, other: string): Comparison | undefined =>
   text == null ? undefined : { how: 'first', text, or: other };
 
@@ -73,7 +74,7 @@ export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
 
-/** The columns of a model as a list in SQL, each prefixed with the alias `of` for joins. */
+/** Returns the columns of a model as a list in SQL. For a join, `of` is the alias of the table, which is put before each column. */
 export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
   columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
 

@@ -110,5 +110,8 @@ export function leaveReplica(bookmark = bound && readings.getStore()?.bookmark):
   if (bookmark) bookmark.position = null;
 }
 
-/** State of the standby for the metrics; undefined without one. `reads`: numbers of operations by the server that completed them. */
+/**
+ * Returns the state of the standby for the metrics, or undefined if there is no standby. `reads` contains two counts: the read operations that the
+ * standby completed and the read operations that the primary completed.
+ */
 export const replicaState = () => bound && { isInUse: bound.isInUse(), reads: counts, pool: pool?.knex.client.pool };

@@ -75,8 +75,8 @@ class Message {
   private rows: unknown[] = [];
   private readonly results: unknown[][] = [];
   /**
-   * `at` is the index of the current statement. `end` is the number of results of the whole message once this statement has been executed
-   * for the last time.
+   * `at` is the index of the current statement. The current statement is complete once `results` has `end` entries, because `end` counts the
+   * executions of this statement and of all statements before it.
    */
   private at = 0;
   private end: number;

@@ -23,7 +23,9 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   throw new Error(`${file} does not contain a service key (32 bytes in base64): restore it from a backup`);
 }
 
-/** Creates the data folder. The embedded database of root belongs to another account, which must be able to traverse it. */
+/**
+ * Creates the data folder. If this process runs as root, the embedded database runs under another account, which must be able to traverse the folder.
+ */
 export async function makeDataDir(dataDir: string): Promise<void> {
   await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
 }

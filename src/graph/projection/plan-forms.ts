@@ -27,7 +27,11 @@ export interface Form<T> {
   /** Writes a scalar, an object that has only scalar members, or a list of such objects. */
   whole(value: unknown): T;
   list(items: readonly T[]): T;
-  /** Writes one object from its parts, in order: scalar members together, each relation by its key. */
+  /**
+   * Writes one object from its parts. A part is either a group of scalar fields, whose value is an object with these fields, or a relation, whose
+   * value is written under the key of the relation. `columns` contains the values of each part for all rows, and `row` is the index of the row to
+   * write.
+   */
   record(parts: readonly PlanPart<T>[], columns: readonly (readonly unknown[])[], row: number): T;
 }
 

@@ -6,7 +6,10 @@ import { plan } from './fragments.ts';
 import type { Harness, Listener } from './port.ts';
 import { parseCommand } from './script-commands.ts';
 
-/** Maximum length of a script's own reason: the error of a step has at most 2,000 characters. */
+/**
+ * Maximum length of the reason that a script reports for its failure. The error of the step, which has at most 2,000 characters, contains this reason
+ * and a description of how the script ended.
+ */
 const maxReasonCharacters = 1_500;
 
 /** Runs a script file. A script accepts no messages; an interruption requests its end. */

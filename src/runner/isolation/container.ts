@@ -90,8 +90,8 @@ export const watchdogArguments = ({ program, pod }: Containers, { name }: Contai
 let count = 0;
 
 /**
- * Returns a function that wraps programs in a container. @param containers Its image is read when a program starts, because the image may
- * be built after this call.
+ * Opens a container in which programs of a mission run.
+ * @param containers The property `image` is read only when a program starts, because the image may be built after this call.
  */
 export function openContainer(
   containers: Containers,

@@ -27,7 +27,10 @@ const busyMs = 25 * 60 * 60_000;
 export function openImageStore({ folder, keepMs, maxBytes }: ImageStoreSettings) {
   const fileOf = (name: string) => path.join(folder, createHash('sha256').update(name).digest('hex').slice(0, 32));
 
-  /** Removes images that have not been used for a long time, then the least recently used above the size limit. */
+  /**
+   * Removes the images that have not been used for `keepMs`. If the other images are larger than `maxBytes` in total, removes the least recently used
+   * of them until the rest fits. An image that was used within `busyMs` is never removed.
+   */
   async function sweep(engine: string): Promise<void> {
     const ask = async (...args: string[]) =>
       (await promisify(execFile)(engine, args, { env: engineEnvironment(), timeout: 60_000 })).stdout;

@@ -127,8 +127,8 @@ const reachable =
   };
 
 /**
- * The first folder or file in the path of a program that the users of missions cannot enter or read. For a container, the path is checked
- * only from the folder that the engine mounts (`packagesOf`).
+ * Checks whether the users of missions can enter each folder in the path of a program and read the program. Returns the first folder or file to which
+ * these users have no access. For a container, the check begins at the folder that the engine mounts (`packagesOf`).
  */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
   // Only a runner that is root gives its missions separate users.

@@ -17,10 +17,11 @@ const readLine = (from, done) => {
 };`;
 
 /**
- * The first line of a connection states its purpose. `hold`: the container ends when this connection ends. `start`: starts a program, which
- * is killed when this connection ends. Other connections request the output or the errors of a started program, or send the program a
- * signal. When a program ends, the starter also kills all processes that the program has started: in a container of its own, every process
- * except those that descend from the starter, and those whose variable `POD_PROGRAM` names a program that still runs.
+ * The first line of a connection states its purpose. `hold`: the container ends when this connection ends. `start`: starts a program, which is killed
+ * when this connection ends. Other connections request the output or the errors of a started program, or send the program a signal.
+ * The starter sets the variable `POD_PROGRAM` of a program to the id of the program, and the processes that the program starts inherit it. When a
+ * program ends, the starter kills all processes whose variable contains this id. If no other programs share the container, the starter then also
+ * kills every process that does not descend from the starter, unless the variable of the process names a program that still runs.
  */
 export const starterProgram = `
 const { spawn } = require('node:child_process');

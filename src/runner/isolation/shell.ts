@@ -33,7 +33,7 @@ export interface ShellListener {
 /** Time for a shell to end its jobs. */
 const graceMs = 500;
 
-/** The part of the package's interface for a terminal that this module uses. */
+/** A terminal of the package `@lydell/node-pty`. The interface declares only the properties and functions that this module uses. */
 interface Device {
   pid: number;
   onData(take: (bytes: Buffer) => void): void;

@@ -89,10 +89,10 @@ function findProgram(socket: string, ports: Ports): string | null {
 }
 
 /**
- * Opens the search for the programs that open connections to the proxy. @param socket Path of the proxy's socket. The program that opens
- * the proxy's port in a cell has this path in its command line, which shows that its network namespace belongs to the mission. @returns A
- * function that reads the ports from the beginning of a connection, and calls `done` with the name of the program before the first request
- * is read; null if the program is unknown.
+ * Returns a function that finds the program behind a connection to the proxy. The function reads the ports from the beginning of the connection.
+ * Before the first request is read, it calls `done` with the name of the program, or with null if the program is unknown.
+ * @param socket Path of the proxy's socket. In each cell, the command line of the program that opens the proxy's port contains this path. The search
+ * therefore recognizes by this path which network namespaces belong to the mission.
  */
 export function openProgramSearch(socket: string) {
   let [second, searches] = [0, 0];

@@ -129,8 +129,9 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
   let [fragmentSeq, costs] = [0, 0];
   return {
     /**
-     * Appends text to one of the session's logs. @param span Only for a prompt: the part of the prompt that the text is. It is sent with
-     * every piece of the text.
+     * Appends text to one of the session's logs.
+     * @param span Passed only for a prompt: the id and the source of the prompt span that consists of this text. Every piece of the text is sent with
+     * them.
      */
     async write(
       part: 'session' | 'system' | 'prompt',

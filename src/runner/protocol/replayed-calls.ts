@@ -11,8 +11,9 @@ import { translated } from './translated.ts';
 
 export interface ReplayedCalls extends Recorder {
   /**
-   * Resolves when the replay of the present step is over although its harness still runs, because the harness has made the call that is
-   * kept open, or a call that differs from the recording.
+   * Resolves when the replay of the present step ends before its harness ends. This happens when the harness makes a call that differs from the
+   * recording. It also happens when the harness makes the call from which the fork continues, because that call is kept open instead of being
+   * answered.
    */
   over(): Promise<void>;
   /** Whether the present step was cut off at the call that is kept open. */
@@ -65,7 +66,10 @@ const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
     ),
   );
 
-/** The recorded calls of a step that no request has used yet. */
+/**
+ * Opens the replay of one step. Each request of the harness takes the recorded call that answers the request, and no later request can use this call
+ * again.
+ */
 function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
   const left = calls.map((call) => expectedCall(call, recorded));
   /** Values of the recording, each with the value of the replay that replaces it in recorded answers. */

@@ -48,7 +48,7 @@ const stateOf = (run: Run, { question }: Related): TaskState =>
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
 
-/** Records that a task contains in addition to its run. */
+/** The records from which a task is built, in addition to its run. */
 interface Related {
   /** The message that started the run. */
   message?: TaskMessage | undefined;

@@ -79,7 +79,8 @@ export async function receiveContent(key: string, content: AsyncIterable<Uint8Ar
     sizeBytes = await storage().write(key, underHold(hold, content), bytes.artifact);
   } finally {
     const done = sql(releaseHoldSql, [key, sizeBytes, hold.until]);
-    // Only the error of the upload is reported. If the release fails too, the hold expires by itself.
+    // After a failed upload, the caller gets the error of the upload. If `releaseHoldSql` fails too, its error is ignored, because the hold
+    // on the content expires by itself.
     if (sizeBytes === null) await done.catch(() => {});
     else if ((await done).length === 0) lost();
   }

@@ -41,7 +41,7 @@ export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['
 /** Finds an artifact without a check of the caller, who has presented a signed URL. */
 export const findArtifactByAddress = (artifactId: string): Promise<Artifact> => Artifact.get({ id: artifactId });
 
-/** Artifacts of sandboxes that were created up to a given time, oldest first. */
+/** Returns the artifacts of the sandboxes, oldest first. Leaves out the artifacts that were created after the time `at`. */
 export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Artifact[]> {
   const artifacts = await Artifact.findByKeys('sandboxId', sandboxIds);
   return artifacts.filter(({ createdAt }) => createdAt <= at).sort((a, b) => a.createdAt - b.createdAt);

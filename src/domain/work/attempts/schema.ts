@@ -45,7 +45,8 @@ const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
       run: t.field({ type: RunType, description: 'The run: status, cost, times, outcome.', resolve: (run) => run }),
       choiceBlocker: t.string({
         nullable: true,
-        description: 'Why the attempt cannot be chosen, because it has ended without a change; null when it can.',
+        description:
+          'A sentence which says that the attempt cannot be chosen because it ended without a change. Null for every other attempt.',
         resolve: operations.choiceBlocker,
       }),
       agentName: t.string({

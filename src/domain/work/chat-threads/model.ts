@@ -65,7 +65,10 @@ export class ChatThread extends table('chat_threads', {
 }) {
   static override noun = 'chat thread';
 
-  /** `state` is the state of the thread's newest run that was reported last. `follows` says whether later changes of that run are reported. */
+  /**
+   * `state` is the state that the thread's newest run had when a report about this run was last queued. `follows` says whether later changes of that
+   * run are reported.
+   */
   declare state: string | null;
   declare follows: boolean;
   /** Until `claimedUntil`, only one process may report in the thread. At `retryAt`, a failed report is tried again. */

@@ -40,7 +40,7 @@ export function repeatedStep(source: readonly RunStep[], seq: number, own: reado
   return { agent, round, prompt, hasSchema, isRepeated, resumeSessionId: session };
 }
 
-/** A step that is not a replay, with the agents of the run from this step on. */
+/** The first step of a fork that a runtime executes without the recording. `team` contains the agents of the run from this step on. */
 export type LiveStep = NewStep & Pick<Run, 'isReplaying'> & { team: RunAgent[] };
 
 const noSession = 'The harness kept no session at this call, so the mission cannot continue from it.';

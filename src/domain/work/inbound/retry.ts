@@ -104,7 +104,10 @@ async function take(trx: Transaction, statement: string, ...values: unknown[]): 
 export const placeWaitMs = days(14);
 
 export interface WaitingEvents {
-  /** Number of events that wait until other missions have ended, or until there are credits or a higher cost limit for a mission again. */
+  /**
+   * Number of events whose organization cannot start a mission now. They wait until one of its missions ends, it gets credits, or its cost limit
+   * allows another mission.
+   */
   forPlace: number;
   /** Number of events that are retried at a scheduled time, after an error of a vendor. */
   forTime: number;

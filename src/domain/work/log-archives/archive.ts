@@ -52,8 +52,8 @@ export async function archiveLogs(): Promise<void> {
 }
 
 /**
- * Archives the logs of a run. If the text of the run is still being indexed, its sandboxes run, or its rows are being moved by another process or
- * cannot be changed now, the function returns early, and a later call claims the run again.
+ * Archives the logs of a run. The function returns early if the text of the run is still being indexed, if a sandbox of the run is still running, if
+ * another process is moving the rows of the run, or if the rows cannot be changed now. A later call then claims the run again.
  */
 async function archiveRun({ orgId, runId, endedAt }: Claim): Promise<void> {
   const run = await Run.find({ id: runId as Run['id'], orgId: orgId as Run['orgId'] });

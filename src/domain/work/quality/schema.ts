@@ -160,7 +160,7 @@ function differencesOf({ first, second }: VersionComparison): ShareDifference[] 
 
 const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionComparison').implement({
   description:
-    'The figures of two versions of an agent, and which of the versions’ shares, such as that of completed missions, differ by more than chance.',
+    'The figures of two versions of an agent. For shares such as the share of completed missions, `differences` says whether the versions differ by more than chance.',
   fields: (t) =>
     members(t, {
       first: t.field({

@@ -55,7 +55,10 @@ function firstAfter(schedule: Schedule, after: number): number {
   }
 }
 
-/** The schedule's date in the period of `today`, shifted by `period` periods. Later periods never have earlier dates. */
+/**
+ * Returns the date on which the schedule falls in a period, which is a day, the seven days that begin with `today`, or a month. The number `period`
+ * is 0 for the period of `today`, 1 for the next period and -1 for the previous one. A later period never has an earlier date.
+ */
 function dateOf(schedule: Schedule, today: Temporal.PlainDate, period: number): Temporal.PlainDate {
   switch (schedule.interval) {
     case 'daily':

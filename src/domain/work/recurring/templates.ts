@@ -8,7 +8,10 @@ export interface Template {
   blurb: string;
   prompt: string;
   suggestedSchedule: Schedule;
-  /** The agent of missions that are created from the template without an agent; absent means any agent. */
+  /**
+   * The agent of a scheduled task or automation that is created from the template, if the request to create it does not contain `agentId`. Absent
+   * means that any agent may carry out the missions.
+   */
   agentId?: string;
 }
 

@@ -8,5 +8,8 @@ export const shareBounds = {
   readsPerMinute: 60,
 } as const;
 
-/** Maximum numbers of fragments, events and characters of the log in the state of a mission at a given time; the newest ones are included. */
+/**
+ * `fragments` and `logCharacters` limit the state of a run at a given time, which includes the newest fragments and the end of the log. `events`
+ * limits the list of the events of a run, which includes the first events.
+ */
 export const momentBounds = { fragments: 100, events: 500, logCharacters: 32_768 } as const;

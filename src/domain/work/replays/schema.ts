@@ -35,7 +35,7 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
   description: 'A run as it was at a given time.',
   fields: (t) =>
     members(t, {
-      at: epochMs('The time for which the state is shown.'),
+      at: epochMs('The time at which the run was in this state.'),
       status: typed(RunStatus.type, 'Status of the run at the time `at`.'),
       costUsd: float('Cost of the run up to the time `at`, in US dollars.'),
       steps: typed(

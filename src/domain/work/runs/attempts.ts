@@ -17,7 +17,7 @@ export async function decideAttempt(trx: Transaction, id: Run['id'], attemptStat
   await announce(trx, id);
 }
 
-/** The attempts of a group that a person has chosen or closed and whose branches were pushed. */
+/** Finds the attempts of a group that were chosen or closed. An attempt whose branch was not pushed is left out. */
 export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
   Run.query()
     .where({ attemptGroupId })

@@ -45,7 +45,7 @@ export type NewRun = Pick<
   attemptNumber?: number;
   attemptState?: Run['attemptState'];
   agentModel?: string | null;
-  /** Harness and provider of the first step, when its agent uses a model other than its own. */
+  /** The harness and the model provider of the run's first step. Both are set only if `agentModel` replaces the model of the run's agent. */
   nextHarness?: Run['nextHarness'];
   nextVendor?: Run['nextVendor'];
   /** An existing issue of the tracker; absent means that a new issue is created. */

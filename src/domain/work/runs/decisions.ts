@@ -63,7 +63,7 @@ export const recordChatThread = async (
   await Run.patch(trx, { id: runId }, { chatThreadId });
 };
 
-/** Records on a run that another run was started in its place. */
+/** Stores in the run `runId` the id of the run that was started to replace it. */
 export const recordRerun = async (trx: Transaction, runId: Run['id'], rerunAs: Run['id']): Promise<void> => {
   await Run.patch(trx, { id: runId }, { rerunAs });
 };

@@ -49,7 +49,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   if (run.leaseId !== leaseId || ![outcome.status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }
 
-/** Ends the run with the id and lease in `held`. Returns false when its runtime does not hold it. */
+/** Ends the run that has the id and the lease in `held`. Returns false if no run in one of the `heldStates` has this id and this lease. */
 async function finishRun(
   trx: Transaction,
   held: Key<Run>,

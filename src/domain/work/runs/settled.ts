@@ -4,8 +4,9 @@ import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 
 /**
- * SQL condition: one of the runs is open or ended after a time, is an attempt that waits for a choice, or has an open pull request.
+ * SQL condition: at least one of the runs is open, ended later than `before`, is an attempt that waits for a choice, or has an open pull request.
  * @param runIds SQL query for the ids of the runs
+ * @param before SQL expression for a time
  */
 export const isUnsettledSql = (runIds: string, before: string): string =>
   `exists (select from runs r where r.id = any(array(${runIds}))

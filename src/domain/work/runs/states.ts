@@ -53,7 +53,7 @@ export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses
 export const isWithheld = ({ attemptState }: Pick<Run, 'attemptState'>): boolean =>
   attemptState === 'open' || attemptState === 'closed';
 
-/** Whether the run waits for its issue or for a runtime. */
+/** Returns true both for a run that waits for its issue and for a run that waits for a runtime. */
 export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status === 'dispatching';
 
 export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>

@@ -61,7 +61,7 @@ const sameThreads = (before: readonly PullRequestThread[], after: readonly PullR
 const deleteSql = `delete from pull_request_threads t using runs r
   where r.id = any($1) and t.project_id = r.project_id and t.pr_number = r.pr_number`;
 
-/** Deletes the comment threads on pull requests that these runs have opened. */
+/** Deletes all comment threads of the pull requests that belong to these runs. */
 export const deleteThreadsOf = async (trx: Transaction, runIds: readonly string[]): Promise<void> => {
   await sql(deleteSql, [runIds], trx);
 };

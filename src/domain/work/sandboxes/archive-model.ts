@@ -48,7 +48,10 @@ interface Described {
 export interface LogBlockHead extends Described, LogName {
   /** Length of the text in bytes. */
   bytes: number;
-  /** The first and the last source of a prompt's texts, in alphabetical order. */
+  /**
+   * The sources of the texts of a prompt: the alphabetically first source and the alphabetically last one. The two are equal if all texts have the
+   * same source.
+   */
   scopes: [first: PromptScope, last: PromptScope];
 }
 export interface FragmentBlockHead extends Described {

@@ -72,8 +72,8 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         description:
           'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
         type: [LogTimeType],
-        // The query cost of the arrival times of log lines. Lines that arrived in the same second share one time, so `content` has at most
-        // as many times as lines, and at most one time for each second.
+        // Consecutive lines that arrived in the same second share one entry of `times`. The query cost is limited, because `times` has at most
+        // one entry for each line of `content`, and at most one entry for each second.
         complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
         resolve: ({ times }) => times(),
       }),

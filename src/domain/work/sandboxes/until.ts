@@ -96,7 +96,7 @@ const logSql = `select p.sandbox_id || ' ' || p.role || ' ' || p.session_id as s
   where s.run_id = $1 and p.part = 'session' and coalesce(p.appended_at, 0) <= $2
   order by coalesce(p.appended_at, 0) desc, p.sandbox_id desc, p.seq desc limit ${maxPieces}`;
 
-/** The last characters that the programs of the run had output by the time `at`. */
+/** Returns the end of the output that the programs of the run had written up to the time `at`: at most `characters` characters. */
 export async function logUntil({ id, orgId }: RunKey, at: number, characters: number): Promise<string> {
   const rows = await sql<Dated & { content: string }>(logSql, [id, at]);
   const pieces = await newest(rows, await archivesOfRun(orgId, id), {
