@@ -246,7 +246,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  /** Records that some route reads; all other records are used by GraphQL only. */
+  /** Names of the request records that a REST route accepts as its body. All other request records are accepted by GraphQL only. */
   const restRecords = () => new Set(bodyRoots.flatMap((root) => (root.route ? [recordOf(root)!.name] : [])));
 
   it('limits every parameter, and every member of a request', () => {

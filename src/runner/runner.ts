@@ -182,7 +182,8 @@ function watch(runId: string, working: Promise<void>): void {
 
 /** Whether there is room for another mission. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
 function hasRoom(): boolean {
-  // No run is claimed while the platform is unreachable: leases are renewed first when it can be reached again.
+  // No run is claimed while a call to the platform is being retried. The retried calls include the heartbeats that renew the leases of
+  // running missions, so the leases are renewed before the runner claims another run.
   if (platform.isAway()) return false;
   if (cluster) return cluster.hasRoom(runsAtOnce);
   const working = runningMissions.size - capabilities.waiting.size;

@@ -15,7 +15,10 @@ export function setting(name: string, defaultValue: number, least: 0 | 1 = 1): n
   return quit(`${name}: must be ${least === 0 ? '0 or ' : ''}a positive integer.`);
 }
 
-/** Reads the labels of this runner, separated by commas; the platform names a label that is invalid. */
+/**
+ * Reads the labels of this runner, which are separated by commas. The runner does not validate the labels: when the runner claims a run,
+ * the platform refuses an invalid label with an error that names this label.
+ */
 export const labelsOf = (list = ''): string[] =>
   list
     .split(',')

@@ -1,4 +1,5 @@
-// Types that the workspace of a run and its steps share.
+// Types of the runner's capabilities, of the settings of a run and of the context of a step. The modules that prepare the workspace of a
+// run use these types, and so do the modules that execute its steps.
 import type { Limits, RunLease, Session, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';

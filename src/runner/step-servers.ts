@@ -1,5 +1,5 @@
-// MCP servers of a step that run in its sandbox, next to the harness, each in its own cell or container, so that the agent sees neither its
-// variables nor its packages. They start before the harness and end with it.
+// MCP servers of a step that run in its sandbox, next to the harness. Each server runs in its own cell or container, so that the agent sees
+// neither the environment variables nor the packages of the server. The servers start before the harness and end with it.
 
 import type { Step } from './contract.ts';
 import { withoutRefused } from './environment.ts';
@@ -169,8 +169,9 @@ async function startOne(
 }
 
 /**
- * Replaces `${secret:NAME}` with the server's credential of this name. If there is none, replaces it with the placeholder of the
- * environment's secret of this name, which has a list of hosts.
+ * Replaces `${secret:NAME}` with the credential NAME of the server. If the server has no credential NAME, replaces the text with the
+ * placeholder of the secret NAME of the environment. A secret of the environment has a placeholder only if the secret is restricted to a
+ * list of hosts.
  */
 function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (text: string) => string {
   const values = new Map(Object.entries(interception?.secrets.placeholders ?? {}));

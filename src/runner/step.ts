@@ -139,8 +139,8 @@ function openStepJournal(
  */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // `ended` rejects if the harness cannot be started. Otherwise the harness reports the end of its turn before it ends, so `over` resolves
-  // too.
+  // `ended` rejects if the harness cannot be started. A harness that has started reports the end of its turn before the harness itself
+  // ends, so the wait for `over` after `ended` is not endless.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 

@@ -25,7 +25,7 @@ type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
 type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
 
-/** Limits a look-up to the resources (REST API, MCP, A2A): at the SCIM endpoint, its credentials are not valid. */
+/** Returns a look-up that finds a credential only at the resources (REST API, MCP, A2A), and never at the SCIM endpoint. */
 const atResource =
   (lookUp: (secret: string, resource: Resource, address: string | null) => Promise<Caller | null>): LookUp =>
   async (secret, place, address) =>

@@ -304,7 +304,7 @@ describe('erasure of a former member’s personal values', () => {
     expect((await ofBob()).every(({ personalValues }) => personalValues === 'erased')).toBe(true);
   });
 
-  it('a change creates no new key for the person if it commits after the erasure, or gets its number in the audit log during the erasure', async () => {
+  it('no new key is created for the erased person by a change that commits after the erasure, or by a change that gets its number in the audit log during the erasure', async () => {
     const late = await world.knex.transaction();
     const origin = { actorType: 'person', actorId: bob.id, surface: 'rest', address: '198.51.100.7' };
     const change = (n: number) => ({

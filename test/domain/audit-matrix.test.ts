@@ -252,9 +252,10 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that may be absent. Deleting a task or automation cancels no run that a runtime has claimed, and in the sample organization the
- * run of either the task or the automation is claimed. The shared MCP server requires authorization only if an earlier test has turned that
- * on.
+ * Events that the audit log may lack after a mutation. The sample organization has a run of a scheduled task and a run of an automation. A
+ * runtime has claimed one of these two runs, but which run it has claimed differs. Deleting the scheduled task or the automation does not
+ * cancel its run if a runtime has claimed the run. The shared MCP server requires authorization only if an earlier test has turned the
+ * requirement on.
  */
 const varying: Readonly<Record<string, string>> = {
   deleteScheduledTask: 'run.canceled',

@@ -33,9 +33,12 @@ describe('the audience of an assertion', () => {
     ['the issuer with a slash', () => `${addresses().issuer}/`],
     ['the API', () => addresses().baseHost],
     ['a list with one entry', () => [addresses().issuer]],
-  ])('401 · an assertion whose audience is %s is accepted with interaction_required', async (_what, aud) => {
-    expect(await world.outcome({ aud: aud() })).toEqual(believed);
-  });
+  ])(
+    '401 · an assertion whose audience is %s is valid, and the error interaction_required asks for confirmation by a person',
+    async (_what, aud) => {
+      expect(await world.outcome({ aud: aud() })).toEqual(believed);
+    },
+  );
 
   it.each([
     ['another URL', () => 'https://elsewhere.example'],
@@ -220,9 +223,12 @@ describe('the user and the client in an assertion', () => {
     ['the agent-to-agent endpoint is refused', () => `${world.url}/a2a`, [400, 'invalid_request']],
     ['an empty list is refused', () => [], [400, 'invalid_request']],
     ['a number is refused', () => 7, [400, 'invalid_request']],
-  ])('an assertion whose resource is %s', async (_what, resource, expected) => {
-    expect(await world.outcome({ resource: resource() })).toEqual(expected);
-  });
+  ])(
+    'the resource that an assertion names decides whether the assertion is accepted: %s',
+    async (_what, resource, expected) => {
+      expect(await world.outcome({ resource: resource() })).toEqual(expected);
+    },
+  );
 });
 
 describe('the request body with an assertion', () => {

@@ -173,7 +173,8 @@ it('only the newest run of a task, an issue or a branch is in the inbox, until s
   await run('Monday', { ...ended('failed'), recurringId });
   await run('Tuesday', { ...ended('failed'), recurringId });
   await run('Wednesday', { ...ended('skipped'), recurringId });
-  // The inbox shows the runs of a task as one item. A run of the task that an event started is an item of its own.
+  // The inbox shows all scheduled runs of a task as one item. A run that was started by an event, instead of the schedule, has an inbox
+  // item of its own.
   await run('Event', { ...ended('failed'), recurringId, originDeliveryId: 'dlv_1' });
   await run('Broke', { ...ended('failed'), issueId: 'iss_1' });
   await run('Continued', { ...ended('completed'), issueId: 'iss_1' });

@@ -56,7 +56,7 @@ async function open(role = 'builder') {
   };
 }
 
-it('only the runtime with the lease gets the commands and credentials of MCP servers, and none of a server whose declaration has changed', async () => {
+it('only the runtime with the lease gets the commands and credentials of MCP servers, but it gets neither for a server whose declaration has changed', async () => {
   const { commands, project, bind } = await open();
   const command = {
     ...{ serverName: 'files', packages: ['files@1.0.0'], program: null, args: ['--all'] },

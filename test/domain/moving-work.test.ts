@@ -123,7 +123,7 @@ it('a shared runtime gets no mission of an organization that is moving', async (
   expect(await runtime.claim()).toBe(null);
 });
 
-it('contents of an organization that is moving stay, and contents of other organizations are swept', async () => {
+it('the sweep of stored contents keeps the contents of an organization that is moving, and deletes the contents of other organizations', async () => {
   const keys = Array.from({ length: 100 }, () => newId('content'));
   const createdAt = now() - days(2);
   await storage().write(
@@ -152,8 +152,8 @@ it('periodic work leaves out rows of an organization that is moving; background 
 });
 
 /**
- * Files with a statement that takes a limited number of rows and need not skip moving organizations. The statement takes rows of one
- * organization, rows without an organization, or a fair share of rows from each organization.
+ * Files whose statements may claim a limited number of rows without skipping organizations that are moving. Each of these statements claims
+ * only rows of one organization, only rows without an organization, or a fair share of the rows of each organization.
  */
 const ofOneOrganization = [
   'src/domain/lifecycle/audit/stream/delivery.ts',

@@ -246,7 +246,7 @@ describe('notices about sign-in', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('of the certificates of a tested SAML provider, the one that expires last causes a notice 30 and 7 days before its expiry, and after it', async () => {
+  it('a tested SAML provider causes notices 30 and 7 days before its last certificate expires, and a notice after this expiry', async () => {
     const acme = await found();
     const [id, at] = [newId('identityProvider'), present()];
     const expiresAt = Math.floor(at / 1_000) * 1_000 + days(31);

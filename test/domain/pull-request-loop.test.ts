@@ -345,7 +345,7 @@ it('a push to the base branch leads to a check for conflicts at once, even when 
   expect(await runs()).toHaveLength(2);
 });
 
-it('a merge conflict after the time limit of the project is shown on the run once, and waits for a person to resolve it', async () => {
+it('when a merge conflict is found after the time limit of the pull request loop, it is shown on the run once, and no mission is continued to resolve it', async () => {
   await opened();
   await setLoop({ hours: 1 });
   repository().pulls[0]!.mergeable_state = 'dirty';

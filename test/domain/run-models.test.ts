@@ -122,7 +122,7 @@ describe('models of runs', () => {
     expect((await models(held)).connectors[0].apiKey).toBe('sk-own');
   });
 
-  it('the models of a run are refused to all other runtimes', async () => {
+  it('the models of a run are refused to every caller except the runtime that holds the lease on the run', async () => {
     await connect('anthropic', 'sk-secret');
     await start();
     const held = await claim();

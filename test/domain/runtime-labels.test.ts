@@ -70,7 +70,7 @@ it('a step that needs other labels goes to another runtime, and a change of the 
   expect(await claim({ labels: ['large'] })).toMatchObject({ runId: id, step: { role: 'builder', seq: 1 } });
 });
 
-it('a mission whose agent needs a label that the claiming runtime lacks waits for another runtime', async () => {
+it('a mission waits for another runtime if its agent needs a label that the claiming runtime does not have', async () => {
   await agent('builder', await template(['gpu']));
   const { id } = await start();
   expect(await claim()).toBeNull();

@@ -198,7 +198,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
 
-  it('200 · a span of a prompt that was written in several pieces is returned as one, and the prompt names its sources', async () => {
+  it('200 · when a span of a prompt was written in several pieces, the pieces are returned as one span, and the log says whether the prompt comes from the mission, the repository or both', async () => {
     const sandbox = await startSandbox(shop);
     const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
       const session = await startSession(sandbox, { sessionId });

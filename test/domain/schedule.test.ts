@@ -1,5 +1,6 @@
-// Occurrences of schedules (docs/decisions/0030-schedules-are-wall-times.md): known difficult cases in words, then thousands of random
-// ones compared with luxon and croner, which compute differently.
+// Occurrences of schedules (docs/decisions/0030-schedules-are-wall-times.md). Known difficult cases are tested one by one, each with a
+// title. Then the occurrences of thousands of random schedules are compared with the results of luxon and croner, two libraries that
+// compute occurrences by other methods than the platform.
 import { Cron } from 'croner';
 import { DateTime, IANAZone } from 'luxon';
 import { describe, expect, it, test } from 'vitest';
@@ -221,7 +222,7 @@ function instants(date: Date, time: string, zone: string): number[] {
     .map((one) => one.toMillis());
 }
 
-/** The date in the zone, as that date in UTC. */
+/** Returns the calendar date that the zone has at the instant `at`, as midnight UTC of the same calendar date. */
 function dateIn(at: number, zone: string): Date {
   const { year, month, day: ofMonth } = DateTime.fromMillis(at, { zone });
   return new Date(Date.UTC(year, month - 1, ofMonth));

@@ -173,7 +173,7 @@ describe('POST /scheduled-tasks', () => {
 });
 
 describe('GET /scheduled-tasks', () => {
-  it('200 · scheduled tasks are listed newest first, of one project or of all, in pages', async () => {
+  it('200 · the list of scheduled tasks has pages, and contains the tasks of one project or of all projects', async () => {
     const home = await project('Pages');
     for (let n = 0; n < 5; n++) await task({ projectId: home, name: `T${n}` });
     const seen: string[] = [];

@@ -1,4 +1,5 @@
-// Setup: an event marks its milestone as reached in the same transaction, and a mark that a person sets never undoes this.
+// The setup of an organization consists of milestones. The transaction that stores an event also marks the milestone of this event as
+// reached, and a mark that a person sets never undoes this.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Requirement } from '#domain/lifecycle/setup/requirements.ts';

@@ -200,7 +200,7 @@ describe('webhook events', () => {
   });
 
   it.each(['url', 'enabled', 'resend'])(
-    'an action of a person (%s) ends the wait of a webhook event for the time in Retry-After',
+    'when a webhook event waits because an endpoint has answered with Retry-After, an action of a person (%s) ends this wait',
     async (how) => {
       const { id } = await create('/wrong', { ordered: true });
       await invite();

@@ -192,7 +192,8 @@ describe('an agent that leaves hostile git hooks, git settings and symbolic link
     const secret = path.join(folder, 'secret.txt');
     writeFileSync(secret, 'of-somebody-else');
     const mark = path.join(folder, 'sprung');
-    // The runner executes git without a home folder, but the agent's git has one. The trap springs only if the runner executes it.
+    // The script `trap` creates the file `mark` only if HOME is /nonexistent, which is the case only when the runner's git executes the
+    // script. The agent's own git has another HOME, so a script that the agent's git executes does nothing.
     const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
     missions.startRunner();
     const runId = await missions.mission(
@@ -206,7 +207,8 @@ echo harmless > "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c 
     );
     const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', lastError: null });
-    // The agent's own file with the name of the diff is an artifact like any other. People review the diff that the runner has reported.
+    // The agent has submitted a file with the name change.diff, which is also the name of the diff that the runner reports. The agent's
+    // file is an artifact like any other; people review the runner's diff.
     const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
     expect(names).toEqual(['change.commits.json', 'change.diff', 'change.diff']);
     const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';

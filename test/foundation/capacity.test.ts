@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('admits urgent callers before other callers of the same key, and lets them wait in a separate queue', async () => {
+  it('admits urgent callers before other callers of the same key, and keeps a separate queue for urgent callers', async () => {
     const lengths = { ...queue, perKey: 1, urgent: { perKey: 2, all: 2 } };
     const capacity = createCapacity({ all: 1, perKey: 1, queue: lengths, description });
     const admitted: string[] = [];
@@ -124,7 +124,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...turns, 'full 1']);
   });
 
-  it('reduces a request for more than the share of its key to this share, and admits others when a reserved amount shrinks', async () => {
+  it('reserves at most the share of a key, however much the caller requests, and admits waiting callers when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

@@ -48,7 +48,7 @@ function reader(ids: string[], signal = new AbortController().signal) {
 /** The next notification, or `nothing` after a few milliseconds: a notification sent earlier would have arrived by then. */
 const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
 
-it('a reader of changes continues at once, and then after each committed change to one of its ids, but not to other ids', async () => {
+it('a reader of changes is notified at once, and then after each committed change to one of its ids; changes to other ids do not notify it', async () => {
   hear();
   const one = reader(['run_1']);
   const both = reader(['run_1', 'run_2']);

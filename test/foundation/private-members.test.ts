@@ -27,7 +27,7 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-it('pg writes the extended query protocol message by message, over a stream that can be corked', () => {
+it('pg has a method for each message of the extended query protocol, and writes the messages to a stream that can be corked', () => {
   for (const name of ['parse', 'bind', 'describe', 'execute', 'sync'] as const)
     expect(client.connection[name], name).toBeTypeOf('function');
   for (const name of ['cork', 'uncork', 'destroy'] as const)

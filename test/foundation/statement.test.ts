@@ -96,7 +96,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails without failing look-ups of other statements that are sent together with it', async () => {
+  it('Fails alone: look-ups with other SQL texts succeed although they are sent in the same message', async () => {
     const right = 'select $1::int + 1 as n';
     for (const refused of ['select $1::int + 2 as n', 'select nothing as n, $1::int', 'select $1::int + 2 as n']) {
       const asked = [lookUp(right, [1]), lookUp(refused, ['x']), lookUp(right, [2]), lookUp('select 9 as n', [])];
@@ -152,7 +152,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table pages');
   });
 
-  it('Is executed after the earlier look-ups of its transaction, and not once the transaction has ended', async () => {
+  it('Is executed after the earlier look-ups of its transaction, and is never executed after the end of the transaction', async () => {
     await sql('create table turns (n int)');
     const later: Promise<unknown>[] = [];
     const failed = enclosingTransaction(async () => {

@@ -102,7 +102,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     for (const column of columns) table[title]![column] = 'yes';
   };
 
-  it('reads, plans, edits, calls tools of the platform and commits; each call of its model is counted', async ({
+  it('plans, reads and edits files, creates a commit, and calls tools of the platform; each call of its model is counted', async ({
     skip,
   }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');

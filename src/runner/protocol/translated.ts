@@ -1,5 +1,5 @@
-// Replaces the folders and ids of a recorded mission with the folders and ids of its replay in the recorded responses of models. Models
-// repeat folders and ids in tool calls, and a stream usually splits them over several deltas.
+// In the recorded responses of models, replaces each folder and each id of the recorded mission with the folder or id of the mission that
+// replays it. Models repeat folders and ids in tool calls, and a stream usually splits them over several deltas.
 import { type PlacedText, textsOf } from './split-secrets.ts';
 
 type Replacement = readonly [from: string, to: string];

@@ -26,7 +26,7 @@ export interface Checkout {
   base: string | null;
   /** The repository and the commit that the checkout began from; null without a repository. */
   start: { url: string; branch: string; defaultBranch: string; commitSha: string } | null;
-  /** Whether the files of the checkout, when it began, contained no changes that an agent of this run had made. */
+  /** Whether the checkout contained no changes by an agent of this run at the time when the checkout was created. */
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;

@@ -104,7 +104,8 @@ const isRequest = (body: unknown): body is Request => {
 export function createA2a(settings: A2aSettings) {
   const { host, pathname: endpoint } = new URL(addresses().a2a);
   const card = agentCard(settings.version);
-  // RFC 8615 places the card at the root of the host; clients configured with {a2a_url} itself search below that URL.
+  // RFC 8615 places the agent card at the root of the host. Some clients know only {a2a_url} and search for the card below this URL, so the
+  // card is served at both addresses.
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
   const handler = createHandler();
   const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };

@@ -1,4 +1,4 @@
-// Parses the JSON bodies of the agent endpoints; also the members common to several responses.
+// Parses the JSON bodies of requests to the agent endpoints, and creates the JSON fields that several responses of these endpoints share.
 import type { z } from 'zod';
 import type { ClaimCeremony } from '#domain/identity/agent-identities/claim.ts';
 import { invalidAgentRequest } from '#domain/identity/agent-identities/errors.ts';

@@ -39,7 +39,7 @@ function endToEnd(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ofConnection.has(name) && !named.has(name)));
 }
 
-/** Header of the response to a forwarded request from a cell that does not have the organization. */
+/** A cell sets this header in its response to a forwarded request when the cell does not have the organization of the request. */
 export const missingHeader = 'x-aep-cell-missing';
 
 /**

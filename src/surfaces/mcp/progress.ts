@@ -49,6 +49,7 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // A tool that returns a run has read it before the wait, so its fields are replaced with those that were read last.
+  // A result without `runId` is the run itself. The tool has read this run before the wait, so the fields that were read last replace all
+  // fields of the result. In a result with `runId`, only the status is replaced.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

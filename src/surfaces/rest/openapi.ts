@@ -177,7 +177,7 @@ function parameter(route: RestRoute, argument: GraphQLArgument): Json {
   };
 }
 
-/** Every record and request record of the routes, and `Error`. */
+/** Schemas of the records that the routes return, of the request bodies that the routes accept, and of errors. */
 function recordSchemas({ schema, routes }: RestRoutes): Json {
   const schemas: Json = { Error: errorSchema, ProblemDetails: problemDetailsSchema };
   for (const type of Object.values(schema.getTypeMap())) {
