@@ -65,13 +65,13 @@ function argumentsWith(root: RootField, name: string, value: unknown): Arguments
 const unchanged = () => unchangedRows(() => world.knex);
 const untouched = (work: () => Promise<unknown>): Promise<void> => unchanged()(work);
 
-/** A description of the mistake if a response is not the 400 that names the field. */
+/** Returns an empty list if the response is a 400 that names the field, otherwise a list with one complaint about the response. */
 function unlessNamed(what: string, name: string, { status, problem, data }: Omit<Outcome, 'answer'>): string[] {
   const fine = status === 400 && problem?.code === 'invalid_request' && problem.description.includes(name);
   return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
 }
 
-/** Returns a description of the mistake unless the check of the declaration refuses the value with a 400 that names the field. */
+/** Returns an empty list if the check refused the value with a 400 that names the field, otherwise a list with one complaint. */
 const unlessRefused = (what: string, name: string, refusal: Problem | undefined): string[] =>
   unlessNamed(what, name, { status: refusal?.status ?? 200, problem: refusal?.details });
 
@@ -298,7 +298,7 @@ describe('400 · an invalid query parameter', () => {
         const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
         refused(query, refusal?.status, refusal?.details);
       }
-      // The same function reads the queries of all routes, so each parameter is sent with only two of these queries.
+      // The loop above has tested every query without HTTP. One function reads the queries of all routes, so HTTP requests test only two.
       for (const query of [nth(repeated, n), nth(bad, n)]) {
         const { status, body } = await get(root, name, query);
         refused(query, status, body);

@@ -151,7 +151,7 @@ it('attempts with different agents, models and prompts share one issue, and a co
   await finish(claimed.find(({ runId }) => runId !== one.runId && runId !== two.runId));
   const waits = { id: `attempts-${groupId}`, kind: 'attempts', runId: one.runId, detail: '2 of 3 attempts completed' };
   expect(await inbox()).toMatchObject([waits]);
-  // No vendor learns of an attempt before a person has chosen one.
+  // The service sends nothing about any attempt to GitHub until a person has chosen an attempt.
   const { pulls, statuses, checks, issues } = repository();
   expect([pulls, statuses, checks, issues[0]!.comments, issues[0]!.state]).toEqual([[], [], [], [], 'open']);
   expect((await choose(two.runId)).description).toBe(

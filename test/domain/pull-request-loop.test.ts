@@ -108,7 +108,7 @@ describe('reviews of a pull request whose mission has ended', () => {
     expect((await runs()).map((run) => run.billingActorUserId)).toEqual([owner.person.id, bob.id]);
   });
 
-  it('a review starts nothing without text, on a closed pull request, or when the loop is off', async () => {
+  it('a review starts no mission if the review has no text, if the pull request is closed, or if the loop is off', async () => {
     await opened();
     expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no text.' });
     expect(await review('Too late.', 'ada', { state: 'closed' })).toMatchObject({ status: 'ignored' });

@@ -50,7 +50,7 @@ describe('claiming a run', () => {
     expect(await claim()).toBeNull();
   });
 
-  it('a claim skips runs without an agent for its harness, and prefers the organization’s own agent', async () => {
+  it('a claim skips runs that no agent can execute with the claim’s harnesses and models, and prefers the organization’s own agents', async () => {
     const runId = await runNow();
     const offer = { harnesses: ['claude-code'], modelVendors: [] };
     expect(await claim(offer)).toBeNull();

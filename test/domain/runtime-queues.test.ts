@@ -1,4 +1,5 @@
-// Places of runtimes, their queues, and why missions wait, as `runtimes` shows them.
+// The API shows how many missions each runtime can execute at the same time, how many missions wait for a runtime, and why the missions
+// wait. A draining runtime takes no new missions.
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import { forgetGoneRuntimes } from '#domain/execution/runtime/leave.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';

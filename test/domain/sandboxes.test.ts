@@ -336,7 +336,7 @@ it('a sandbox is deleted with its project, and so is everything stored for it', 
   }
 });
 
-it('GraphQL links projects and sandboxes, with each relation in one statement', async () => {
+it('a GraphQL query reads projects with their sandboxes in the same number of SQL statements, however many sandboxes exist', async () => {
   const { organization: gadgets, token } = await createOwner(world, 'Gina', 'Gadgets');
   const projects: string[] = [];
   for (const name of ['one', 'two']) {

@@ -112,7 +112,7 @@ describe('secrets', () => {
     expect(listed).toMatchObject([{ name: 'OTHER', scope: 'project' }]);
   });
 
-  it('400, 409 · an invalid secret is refused with the field, and so is a secret whose name is already in use in its scope', async () => {
+  it('400, 409 · the error for an invalid secret names the field; a secret is refused if its scope already has a secret of that name', async () => {
     expect(await refusal({ value: '1234567' })).toContain('value: must be at least 8 characters');
     expect(await refusal({ value: 'line one\nline two' })).toContain('value: must be one line');
     expect(await refusal({ hosts: [] })).toContain('hosts: must name the hosts');

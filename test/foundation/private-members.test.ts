@@ -40,7 +40,7 @@ it('pg records which named statements the server has parsed', async () => {
   expect(client.connection.parsedStatements).toMatchObject({ pinned: 'select 1' });
 });
 
-it('pg calls the methods that the data layer implements on its own query objects, and exposes the query that it executes', async () => {
+it('pg calls the methods of a query object that the data layer implements, and exposes this object while it executes the query', async () => {
   const called: string[] = [];
   const note = (name: string) => () => void called.push(name);
   await new Promise<void>((resolve) => {

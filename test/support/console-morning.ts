@@ -20,7 +20,7 @@ import {
 } from './runtime-records.ts';
 import { openWorld, present, type Session } from './world.ts';
 
-/** Stands in for a video: decoding is up to the browser. */
+/** The content of an artifact of the kind `video`. These bytes cannot be played; the tests only check how the browser requests them. */
 export const film = Buffer.from('a film of scrolling the list');
 
 /** A small picture. */

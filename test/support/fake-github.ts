@@ -54,7 +54,10 @@ interface Repository {
     conclusion?: string;
     output: { title: string; summary: string };
   }[];
-  /** Jobs of workflow runs: `attempt` is the run and its attempt, `log` the URL of the log. */
+  /**
+   * Jobs of workflow runs. `attempt` consists of the id of the workflow run, a space, and the number of the attempt at this run, such as
+   * `5 2`. `log` is the URL of the log of the job.
+   */
   jobs: { attempt: string; id: number; name: string; conclusion: string; steps: object[]; log: string }[];
   issues: GitHubIssue[];
   pulls: GitHubPullRequest[];

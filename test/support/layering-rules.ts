@@ -176,7 +176,7 @@ export const theRunnerImportsDownwards: Rule = (tree) =>
       .map((target) => `${file} imports ${target}: ${partOf(file)} must not depend on ${partOf(target)}.`);
   });
 
-/** Areas of the domain, lowest first: the nouns of an area import those of their own area and of the areas before it. */
+/** The areas of the domain (folders of `src/domain`), lowest first. No area may import from an area that follows it in this list. */
 const areas = ['organization', 'money', 'projects', 'identity', 'work', 'execution', 'lifecycle'];
 const roleOf = (file: string) => {
   const [, , area, noun, ...rest] = file.split('/');

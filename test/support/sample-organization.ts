@@ -788,7 +788,10 @@ async function addCall({ ids: { runId } }: SampleOrganization): Promise<void> {
   });
 }
 
-/** Moves the last checkpoint to an hour before the first, and signs a new checkpoint for this hour. */
+/**
+ * Adds a checkpoint to the organization. The service signs at most one checkpoint per hour, so the last checkpoint of the organization is
+ * first moved to an earlier hour, which precedes the hours of all other checkpoints. Then a checkpoint is signed for the current hour.
+ */
 async function addCheckpoint({ organization }: SampleOrganization, world: World): Promise<void> {
   await world.knex.raw(
     `update audit_checkpoints c set hour = (select min(hour) - 1 from audit_checkpoints)

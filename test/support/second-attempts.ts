@@ -1,4 +1,5 @@
-// Lists the tests that failed and passed when they were tried again. Each of them is a defect, of the test or of what it tests.
+// Lists the tests that failed on the first attempt and passed on the second. Each such test reveals a defect, either in the test itself or
+// in the code that it tests.
 import type { Reporter, TestModule } from 'vitest/node';
 
 export default class SecondAttempts implements Reporter {

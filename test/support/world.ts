@@ -249,7 +249,10 @@ export interface Grant {
   projectId?: string;
 }
 
-/** A runtime that was seen once and is disconnected: missions can start, because it has models, and wait until a test connects a runtime. */
+/**
+ * Name of a runtime that connected once and is now disconnected. People can start missions because the service knows a runtime that has
+ * language models. These missions wait until a test connects a runtime.
+ */
 export const knownRuntime = 'known runtime';
 export async function addKnownRuntime(): Promise<void> {
   const { id: credentialId } = await createServiceToken({ name: knownRuntime });

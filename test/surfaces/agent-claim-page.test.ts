@@ -240,7 +240,7 @@ describe('The form that completes a claim', () => {
   });
 
   it.each(repeated)(
-    'a token that an unclaimed agent gets while a person is claiming the agent is invalid after the claim (%i)',
+    'if an unclaimed agent gets a token while a person completes its claim, the token is invalid after the claim (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

@@ -119,7 +119,7 @@ test.each([
   }
 });
 
-test('a query is not planned per combination of conditions if it has other directives than @skip and @include, or more than four variables in them', () => {
+test('a query has no plan if it has a directive other than @skip and @include, or if its @skip and @include use more than four variables', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);

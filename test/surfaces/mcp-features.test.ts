@@ -149,7 +149,7 @@ describe('Completion of MCP arguments', () => {
 });
 
 describe('MCP prompts', () => {
-  test('an MCP prompt is listed only if the credential has its tools', async () => {
+  test('an MCP prompt is listed only if the credential may call every tool that the prompt uses', async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ title }) => title)).toEqual([
       'What failed last night?',

@@ -216,7 +216,7 @@ describe('The REST API over HTTP', () => {
       expect((await rename({ ...cookie({ 'sec-fetch-site': 'cross-site' }), token })).status).toBe(200);
     });
 
-    it('X-Org-Id chooses the organization of a request by session cookie, if the person belongs to it; a token ignores the header', async () => {
+    it('X-Org-Id chooses among the person’s organizations for requests with a session cookie, and is ignored for requests with a token', async () => {
       const own = await world.found(bob, 'Bob’s');
       const bobs = await world.session(bob, acme.id);
       const at = async (ask: Ask) => (await world.request('GET', '/v1/me', ask)).body;

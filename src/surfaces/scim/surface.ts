@@ -85,7 +85,10 @@ const discovery: Readonly<Record<string, () => object | { id: string }[]>> = {
   ResourceTypes: resourceTypes,
 };
 
-/** Sends the discovery documents, or one of them. A request that filters such a list is refused (RFC 7644, section 4). */
+/**
+ * Sends the discovery document with this id, or all documents of the requested kind. A request that filters the list of documents is
+ * refused (RFC 7644, section 4).
+ */
 function answerDiscovery(exchange: Exchange, documents: () => object | { id: string }[], id: string | undefined): void {
   allowMethods(exchange, 'GET', 'HEAD');
   const all = documents();

@@ -158,7 +158,7 @@ const rows = async () => [
   await world.knex('sandbox_log_parts').count().first(),
   await world.knex('sandbox_fragments').count().first(),
 ];
-/** Exported rows of the logs and fragments of the organization, and of the logs of another organization. */
+/** Returns three lists of exported rows: the logs of the organization, its fragments, and the logs of another organization. */
 const exportedRows = (): Promise<Json[][]> =>
   transaction(async (trx) => {
     const read = async (table: string, orgId: string) => {

@@ -26,7 +26,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'each approved change at the source host happens only once when the process is killed twice, %s the requests %s and %s',
+  'each approved change at the source host happens only once even if the process is killed twice, each time %s a request takes effect (%s, %s)',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');

@@ -1,4 +1,5 @@
-// Scheduled backups of the embedded database: when they are taken, what is kept, what operators see of a failure, and their restoration.
+// Scheduled backups of the embedded database: when the job makes a backup, how many backups it keeps, what operators see when a backup
+// fails, and how an operator restores a backup.
 import {
   copyFileSync,
   existsSync,

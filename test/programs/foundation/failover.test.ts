@@ -103,7 +103,7 @@ it('requests leave a server that hangs, and do not return when it resumes as an 
   await expectEachOnce(acknowledged);
 });
 
-it('requests leave a server that has become read-only when another one takes writes', async () => {
+it('when the current server becomes read-only and the other server accepts writes, requests go to the other server', async () => {
   const readOnly = 'alter system set default_transaction_read_only = on';
   expect((await world.rest('GET', '/projects', { token })).status).toBe(200);
   await servers.standby.promote();

@@ -79,10 +79,13 @@ describe('A stand-in with the messages of PgBouncer', () => {
     ['server login has been failing, cached error: connect failed (server_login_retry)', 'statement'],
     ['pooler is shutting down', 'statement'],
     ['server conn crashed?', 'statement'],
-  ] as const)('503 · "%s" at the %s', async (words, at) => {
-    moveTo(await standIn(words, at));
-    await expectUnavailable();
-  });
+  ] as const)(
+    '503 · a caller is told to retry when the stand-in sends the error "%s" in response to a %s',
+    async (words, at) => {
+      moveTo(await standIn(words, at));
+      await expectUnavailable();
+    },
+  );
 });
 
 const nobody = 65_534;

@@ -119,8 +119,8 @@ describe('control groups', () => {
 
   it('are not used if the group is shared, and the runner stays in the shared group', async () => {
     const shared = path.join(folder, 'shared');
-    // A folder at the path of this file makes it impossible to write to the file. The kernel also refuses the write if the group contains processes
-    // and is to be divided into subgroups.
+    // The runner writes to the file `cgroup.subtree_control` of a group to divide the group into subgroups. The kernel refuses this write while other
+    // processes are in the group. In this test, a folder at the path of the file makes the write fail.
     mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
     writeFileSync(path.join(shared, 'cgroup.controllers'), 'memory pids\n');
     expect(await findCgroups([shared], async () => true)).toBeNull();

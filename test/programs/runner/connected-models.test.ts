@@ -110,7 +110,8 @@ describe('missions that an agent works on', () => {
       missions.startRunner();
       const why = 'The vendor rejected the credentials of the model connector Our Claude.';
       expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'failed', lastError: why });
-      // The platform has then asked the vendor itself whether the key is valid, and has marked the connector as broken.
+      // The runner reports to the platform that the vendor rejected the key. The platform then asks the vendor itself whether the key is valid, and
+      // marks the connector as broken.
       const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
       await vi.waitUntil(broken, { interval: 50 });
     });
