@@ -118,7 +118,7 @@ export const report = {
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** How long a running sandbox sends no heartbeat before it is stale, and before it and its run fail (docs/contract.md#sandboxes). */
+/** Time without heartbeats after which a running sandbox is stale, and after which the sandbox and its run fail (docs/contract.md#sandboxes). */
 export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
 /** Time in which a runtime must take down an expired environment. After this time, the environment is marked as failed. */
@@ -133,7 +133,6 @@ export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
 /** Retention of sandbox samples. */
 export const metricRetentionMs = days(28);
 
-/** Number of redirect URIs of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
 
 /** Allowed difference between the clocks of an identity provider and of the service. */
@@ -229,7 +228,7 @@ export const rates = {
   signInMailsPerHourAndNetwork: 120,
   /** Sign-in mails to one email address that are requested from one network. One network alone cannot use up the limit of the address. */
   signInMailsPerDayToAddressFromNetwork: 20,
-  /** Sign-in mails to one email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
+  /** Sign-in mails to one email address, requested in browsers in which nobody has yet signed in with it. Each mail allows five guesses. */
   signInMailsPerDayToAddress: 100,
   signInMailsPerDayOfKnownBrowser: 20,
   signInTriesPerHourAndNetwork: 120,
@@ -243,8 +242,9 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that the service fetches because of requests from one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests by a credential, by an organization, and by a runtime (about 5 a second per mission) or all runtimes of an organization. */
+  /** Requests with one credential of a person or program. The next limit is for all people and programs of an organization together. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
+  /** Requests of one runtime, which sends about 5 a second for each mission. All runtimes of an organization together have the same limit. */
   requestsPerMinuteRuntime: 24_000,
 } as const;

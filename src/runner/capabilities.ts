@@ -31,7 +31,10 @@ export const podIsolation = (containers?: Containers): Isolation => ({
   ...(containers && { containers }),
 });
 
-/** When missions run in pods, harnesses are tested without isolation, because the images of templates are used only in pods. */
+/**
+ * The isolation in which a harness is tested when missions run in pods. The test runs on the runner's machine, and has no isolation there,
+ * because the containers that isolate missions exist only in pods.
+ */
 const unisolated: Isolation = { level: 'none', description: '' };
 
 export interface Capabilities {

@@ -47,7 +47,10 @@ export function openEvents(
     await journal.room();
   }
 
-  /** Forwards the orders in heartbeat responses to the harness, its models and its questions. */
+  /**
+   * Connects a harness to the heartbeats of its mission. Messages to the agent and requests to interrupt it are passed from the responses
+   * of heartbeats to the harness. Answers of people are passed to `questions`, and changes of model connectors to `models`.
+   */
   function steerWith(harness: Harness, { models, questions, replay }: Steered) {
     const talk = openConversation(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),

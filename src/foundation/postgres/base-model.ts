@@ -46,7 +46,7 @@ export class BaseModel extends Model {
 
   /** The name of the record type in the message of a 404. */
   static noun: string;
-  /** Name of the model's lists in their cursors, so that a cursor is valid only for its own list; absent means the name of the table. */
+  /** Cursors of the model's lists are signed together with this name, so that other models reject them. Absent means the table's name. */
   static listName?: string;
   /** The columns that every read returns, in this order. */
   static columns: readonly string[];

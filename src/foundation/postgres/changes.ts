@@ -30,8 +30,9 @@ export async function announce(trx: Transaction, ...ids: readonly string[]): Pro
 const repeated = new Map<string, boolean>();
 
 /**
- * Announces a record that changes often, after a commit: at once, then at most every 50 ms. The statement is outside of the transaction,
- * because transactions that notify are committed one after the other. A lost announcement is not repeated.
+ * Announces that a record has changed. Called after the commit of the change, for records that change often: the first change is announced
+ * at once, and the changes that follow are announced together, at most once every 50 ms. The announcement is not part of the transaction,
+ * because PostgreSQL commits only one notifying transaction at a time. An announcement that fails is not repeated.
  */
 export function announceCommitted(id: string): void {
   if (repeated.has(id)) return void repeated.set(id, true);

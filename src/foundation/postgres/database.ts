@@ -240,8 +240,8 @@ export async function commit(trx: Transaction): Promise<void> {
 }
 
 /**
- * Checks that no request to an external server is sent inside a transaction, because a slow server would block its connection.
- * @throws inside an open transaction of a call with an Idempotency-Key
+ * Called before a request to an external server. Throws an error if the caller is inside an open `enclosingTransaction`, such as that of a
+ * call with an Idempotency-Key, because the transaction would occupy a database connection until the external server has responded.
  */
 export function refuseInTransaction(what: string): void {
   if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) first`);

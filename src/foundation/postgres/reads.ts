@@ -43,7 +43,10 @@ export const foundBy = (text: string, query: string, name: string): Comparison &
   toJSON: () => name,
 });
 
-/** A condition on rows of a model that is more than an equality of columns. It may use the parameters of the model's `Source`. */
+/**
+ * An SQL condition that selects rows of a model. It is needed when comparisons of columns with values cannot select the rows. The SQL may
+ * use the parameters of the model's `Source`. The `name` identifies the condition in the signatures of cursors.
+ */
 export interface NamedCondition {
   name: string;
   condition: string;

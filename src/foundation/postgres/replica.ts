@@ -1,6 +1,7 @@
-// Reads from a standby (DATABASE_REPLICA_URL). The caller of a request carries the position that the primary had written when the
-// credential was looked up: a read-only operation is sent to the standby once it has replayed that position, so it sees every
-// acknowledged write. Everything else uses the primary.
+// Reads from a standby (DATABASE_REPLICA_URL). The statement that looks up the credential of a request also returns the position in the
+// write-ahead log that the primary has reached. A read-only operation of this request uses the standby only if the standby has replayed the
+// log up to this position, so the operation sees every write that was acknowledged before the request. All other operations use the
+// primary.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';

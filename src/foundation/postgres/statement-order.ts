@@ -1,6 +1,6 @@
-// Sends the statements of a transaction one after the other: a connection executes one statement at a time, and pg 9 will not queue
-// statements. Statements that are sent concurrently share a message, so that fewer messages are written and read. No statement is sent
-// after the end of the transaction.
+// Sends the statements of a transaction in messages. A message is sent only when the previous one is answered, because a connection
+// executes one statement at a time, and pg 9 will not queue statements. Statements that are added while a message is being answered wait
+// together, and form the next message, so that fewer messages are written and read. No statement is sent after the end of the transaction.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import type { Repeated } from './statement.ts';

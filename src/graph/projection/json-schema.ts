@@ -68,7 +68,10 @@ export function recordSchema(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
-/** A record with its description and those of its properties, which default to the description of their type. */
+/**
+ * The JSON Schema of a record, with a description of the record and of each property. A property whose field has no description gets the
+ * description of the field's type.
+ */
 export const describedRecord = (type: GraphQLObjectType): Json =>
   withDescription(
     recordSchema(type, recordReference, (field) => field.description ?? getNamedType(field.type).description),

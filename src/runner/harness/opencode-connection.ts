@@ -46,7 +46,10 @@ export async function openConnection(at: { port: number; socket: string | null }
       if (response.statusCode! < 300) return parsed(text) ?? {};
       throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 500)}`);
     },
-    /** Resolves when the server sends its events, which are processed one after the other. */
+    /**
+     * Opens the server's stream of events, and resolves when the server begins its response. Later, each event is passed to `take` when the
+     * previous event has been processed.
+     */
     async listen(take: Take): Promise<void> {
       const response = await ask('GET', '/event');
       void follow(response, take).catch(() => response.destroy());

@@ -75,7 +75,7 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** The paths of a mission's sockets, which are in the folder `root` of its place. */
+/** The paths of a mission's sockets. The sockets are in `root`, one of the mission's folders. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,

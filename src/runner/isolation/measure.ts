@@ -142,7 +142,7 @@ async function filesInMemory(pid: number | undefined): Promise<number> {
       ]);
       if (type === tmpfs && dev !== ours.dev) sizes.set(dev, (blocks - bfree) * bsize);
     } catch {
-      // A folder is skipped when the process has ended, or has no such folder.
+      // The folder is skipped if the process has ended, or if the file system of the process does not contain the folder.
     }
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

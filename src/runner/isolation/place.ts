@@ -11,9 +11,10 @@ export interface TemporaryFolder {
   /** The mission's folder, as a real path. */
   folder: string;
   /**
-   * Tells the watchdog what to end when the folder is removed. @param groups Process groups; undefined or 0 means none. @param around
-   * `cgroup` and the folder of the cgroup in which the groups run; or the program of a container engine and the names of the containers in
-   * which they run, in the order in which they must be removed.
+   * Tells the watchdog which processes and containers it must end when the folder is removed. The latest call replaces earlier ones.
+   * @param groups The process groups that the watchdog kills. Undefined or 0 means none.
+   * @param around Either `cgroup` and the folder of a cgroup, whose processes the watchdog kills; or the program of a container engine and
+   * the names of containers, which the watchdog removes in this order. All words are separated by spaces.
    */
   guard(groups: number | readonly number[] | undefined, around?: string): void;
   remove(): Promise<void>;

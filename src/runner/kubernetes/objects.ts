@@ -6,7 +6,10 @@ import type { ClusterSettings } from './settings.ts';
 /** Labels of the Jobs, claims, pods and templates that the runner creates for missions. */
 export const missionLabel = { 'app.kubernetes.io/name': 'agent-mission' };
 export const missionSelector = 'app.kubernetes.io/name=agent-mission';
-/** Annotations of an object with the lease of its mission, so that a runner that did not claim the mission can continue it. */
+/**
+ * Names of the annotations that store the ids of a mission's run, lease and claim in a Kubernetes object. A runner that did not claim the
+ * mission needs these ids to continue it.
+ */
 export const annotations = {
   run: 'agent-runner/run',
   lease: 'agent-runner/lease',

@@ -20,7 +20,7 @@ export interface ClusterSettings {
   cpus: number;
   /** Time for a pod to start, which includes the pull of its image. */
   startMs: number;
-  /** Maximum time that a runner that shuts down waits for the open requests of missions to finish. */
+  /** When the runner shuts down, it waits at most this time until the open requests of missions have ended. */
   drainMs: number;
   /** Settings of this runner that are passed on to the runners in pods. */
   podVariables: Record<string, string>;

@@ -1,6 +1,6 @@
-// Finds the program behind a connection of a mission. The listener of the proxy's port inside a cell or container names the client's port
-// (PROXY protocol, version 1); the runner finds the client's process from outside, in /proc. A mission that sends a false port can only
-// name another connection of its own.
+// Finds the program that opened a connection from a mission to the proxy. Inside the cell or container, a listener accepts the connection,
+// and tells the runner the port of the client (PROXY protocol, version 1). The runner, which is outside, then finds the client's process in
+// /proc. If a mission sends a false port, the runner can only find the program of another connection of the same mission.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 

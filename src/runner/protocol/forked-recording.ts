@@ -9,8 +9,9 @@ import type { Platform } from './platform.ts';
 import { addLine, finishPart, type RecordedLine, type RecordedPart } from './recording-lines.ts';
 
 /**
- * A recording answers the calls before the one from which the mission is forked. This many later calls are kept without their responses:
- * a harness with concurrent calls may make one of them first.
+ * A mission is forked from one of the recorded calls. The recording answers only the calls before this one. This call and `laterCalls`
+ * calls after it are kept without their responses, because a harness with concurrent calls may make one of them before it has made all
+ * calls that the recording answers.
  */
 const laterCalls = 20;
 

@@ -10,7 +10,10 @@ import type { Preview } from './preview.ts';
 /** Maximum number of samples in one heartbeat. The platform accepts 120. */
 const samplesAtOnce = 120;
 
-/** Interval at which a heartbeat contains samples: a heartbeat without them needs no write, and agents send one each second. */
+/**
+ * Minimum time between two heartbeats that contain samples. While an agent works, heartbeats may be sent as often as once a second, and the
+ * platform writes nothing to its database for a heartbeat that has no samples and reports no change.
+ */
 const samplesEveryMs = 5_000;
 
 interface Sample extends ProcessSample {

@@ -126,7 +126,7 @@ async function readInput(
   }
 }
 
-/** Sends the output of a shell to the platform in order. Pauses the shell while it writes more than the platform has accepted. */
+/** Sends the output of a shell to the platform in order. Pauses the shell while too much of its output waits to be sent. */
 function openOutput(platform: Platform, held: Held, end: (why: string) => void) {
   let [waiting, recording, seq, isPaused, isOver] = ['', '', 0, false, false];
   let shell: Shell | undefined;

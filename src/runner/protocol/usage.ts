@@ -94,7 +94,7 @@ function readUsage(isStream: boolean, sentAt: number): UsageReader {
   };
 }
 
-/** Counts the input tokens of a request with Anthropic's API, which is free. */
+/** Asks Anthropic's API how many input tokens a request has. Anthropic does not charge for the answer. */
 export async function countTokens(
   from: IncomingMessage,
   {

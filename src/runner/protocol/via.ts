@@ -1,5 +1,5 @@
-// URLs to which requests are sent: their own URLs or, from a pod that reaches nothing else, URLs of the relay of its cluster
-// (kubernetes/relay.ts).
+// Decides to which URL the runner sends a request. Usually this is the URL of the requested server. The runner in a pod, which can reach
+// only the relay of its cluster, sends the request to a URL of the relay, which forwards it to the server (kubernetes/relay.ts).
 
 export interface Via {
   /** The URL for a request to the platform. */

@@ -1,6 +1,6 @@
-// Decides for each request whether this cell or another cell handles it, by the request's bearer token, the id of its hook, the token of
-// its share link, or the secret in the form that an OAuth client sends. Pages of the console are redirected, because a session is valid
-// only in its own cell.
+// Decides whether this cell handles a request, or forwards it to the cell of the request's organization. That cell is found by the bearer
+// token, by the id of a hook, by the token of a share link, or by the secret in the body of a request to an OAuth endpoint. If a page of
+// the console belongs to another cell, the browser is redirected there, because a session is valid only in its own cell.
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { keyOfSecret, type RequestKey } from '#domain/lifecycle/moves/keys.ts';

@@ -32,7 +32,7 @@ const codeForm = emailForm.extend({ code: plainText() });
 /** Sign-in with the operator's OpenID provider (upstream.ts, loaded only if one is configured). */
 export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
 
-/** The URL that starts a sign-in by the person's session in another cell (cell-sign-in.ts). */
+/** The URL at which a person starts to sign in to this cell with their session in another cell (cell-sign-in.ts). */
 const cellSignInAddress = (cell: string, returnTo: string): string =>
   `/sign-in/cell?${new URLSearchParams({ cell, return_to: returnTo })}`;
 

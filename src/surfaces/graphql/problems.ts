@@ -47,8 +47,9 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // Once an operation is executed, the caller can only have caused an error of GraphQL itself by an invalid argument. Such an error has a
-  // location in the document. An error that a scalar throws about a value of the service has no location.
+  // A GraphQLError that is thrown while an operation is executed has one of two causes. If the caller has sent an invalid argument, the
+  // error has a location in the document. If a resolver of the service has returned a value that a scalar rejects, the error has no
+  // location.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 

@@ -56,8 +56,9 @@ const fragmentsSql = (isRunHeld: string) => `with locked as (${lockSandboxSql('i
   returning seq`;
 
 /**
- * Whether the statement can append the fragment. It cannot append a question, which must be announced to more readers. It also cannot append a
- * fragment that suggests answers, because its parameters are arrays with one value for each fragment.
+ * Whether the statement `fragmentsSql` can append the fragment. The statement cannot append a question, because a question must be
+ * announced to more readers. Nor can it append a fragment that suggests answers, because each parameter of the statement is an array with
+ * one value for each fragment, and one fragment may suggest several answers.
  */
 const isPlain = ({ kind, choices = [] }: Fragment): boolean => kind !== 'elicitation' && choices.length === 0;
 

@@ -30,7 +30,8 @@ export async function* followSandbox(
   for await (const currentCaller of changes) {
     let more: boolean;
     do {
-      // The sandbox is read before its fragments: when its end is seen, all fragments have been read.
+      // The sandbox is read before its fragments. If it were read after them, it could receive more fragments and end between the two
+      // reads, and these fragments would never be sent.
       const sandbox = await findSandbox(await currentCaller(), sandboxId);
       const [fragments, metrics] = await Promise.all([
         nextFragment === null ? fragmentsOf([sandboxId]) : fragmentsFrom(sandboxId, nextFragment),
