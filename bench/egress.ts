@@ -35,7 +35,10 @@ async function server(key: string, cert: string): Promise<number> {
   return (host.address() as AddressInfo).port;
 }
 
-/** Opens a port, as inside a cell, and forwards its connections to the socket of the proxy. @returns the port */
+/**
+ * Does the same as the program inside a cell that forwards connections to the proxy: listens on a port, and connects each client of the port
+ * to the socket of the proxy. @returns the port
+ */
 async function inside(socket: string): Promise<number> {
   // The client disconnects as soon as it has all bytes.
   const bridge = createTcpServer((from) => {

@@ -94,7 +94,8 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
     createBillingEvents({ report }),
     createEventsFeed({ ...settings, recheckCaller, ...callersOf('api') }),
     createInbound({ report }),
-    // A2A comes before the console: on a separate host, its endpoint may be the root.
+    // The console accepts the path `/` on every host. A2A can have a separate host, where `/` can be the A2A endpoint. The path of a
+    // request is therefore matched with A2A before it is matched with the console.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,
     rest,

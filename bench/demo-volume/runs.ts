@@ -34,7 +34,7 @@ export const numbered = (prefix: string, n = 'n'): string => `'${prefix}_' || md
  * of `n` are spread evenly, however many values there are.
  */
 const spread = (n = 'n'): string => `(${n}::bigint * 2654435761 % 4294967296)`;
-/** A time within `span` milliseconds before another, in SQL. */
+/** SQL for a time that depends on `n` and is less than `span` milliseconds earlier than `before`. @param before SQL for a time */
 export const momentOf = (before: string, span: number): string =>
   `(${before} - (${spread()} >> 12) * ${span} / 1048576)`;
 

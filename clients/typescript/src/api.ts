@@ -163,7 +163,7 @@ export interface AgentVersionComparison {
   first: QualityFigures | null;
   /** The figures of the second version; null without missions. */
   second: QualityFigures | null;
-  /** One entry for each share that is known for both versions. */
+  /** Each entry compares one share of the two versions, such as the share of completed missions among all missions. Only shares that are known for both versions are listed. */
   differences: ShareDifference[];
 }
 /** Figures of a group of missions. The runs on one branch are one mission, and a run without a branch is a mission of its own. The agent of a mission is the builder of its first run. Only the newest 50,000 ended runs of the period count. */
@@ -433,7 +433,7 @@ export interface Run {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** Whether the schedule or a person started the run. */
+  /** What started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -889,7 +889,7 @@ export interface AutomationRun {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** Whether the schedule or a person started the run. */
+  /** What started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -1544,7 +1544,7 @@ export interface CreateInboundHookRequest {
   vendor: 'linear' | 'github' | 'gitlab' | 'slack' | 'builtin' | 'webhook';
   /** How the sender signs events. Absent means the vendor’s own scheme, or Standard Webhooks for any other system. */
   signature?: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
-  /** The header with the signature; required with the signature `header`. */
+  /** The name of the header that contains the signature. Required if `signature` is `header`; otherwise it must be absent or null. */
   signatureHeader?: string | null;
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
@@ -2298,7 +2298,7 @@ export interface Environment {
   environmentId: string;
   /** The project whose change the environment runs. */
   projectId: string;
-  /** The issue for which the change that the environment shows was made. */
+  /** The environment shows a change that a mission has made. This is the id of the mission’s issue in the tracker. */
   issueId: string | null;
   /** The pull request of the change. */
   prNumber: number | null;
@@ -4432,7 +4432,7 @@ export interface Runtime {
   freePlaces: number | null;
   /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when the runtime takes no new missions or is not connected. */
   waitingRuns: number;
-  /** When the oldest waiting mission that the runtime could take began to wait; null when there is none. */
+  /** When the mission that has waited longest began to wait; null when no mission waits. Missions that the runtime could not take do not count. */
   oldestWaitingAt: number | null;
   /** Vendors whose models the runtime can use with its own credentials. It can also use vendors that the organization has connected. Null when the runtime reports no vendors. */
   modelVendors: ('anthropic' | 'openai')[] | null;
@@ -4820,7 +4820,7 @@ export interface ScheduledTaskRun {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** Whether the schedule or a person started the run. */
+  /** What started the run. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -5240,7 +5240,7 @@ export interface SetupProgress {
     | null;
   /** The group of `next`; null when no milestone is open. */
   activeGroup: 'first_mission' | 'team' | 'explore' | null;
-  /** The counts of the group of `next`; null when no milestone is open. */
+  /** How many milestones of `activeGroup` are done, and how many milestones the group has; null when no milestone is open. */
   activeGroupProgress: SetupGroupProgress | null;
   /** The groups of milestones, in the recommended order. */
   groups: SetupGroup[];

@@ -383,7 +383,7 @@ export type CreateInboundHookRequest = {
   secret?: InputMaybe<Scalars['String']['input']>;
   /** How the sender signs events. Absent means the vendor’s own scheme, or Standard Webhooks for any other system. */
   signature?: InputMaybe<InboundHookSignature>;
-  /** The header with the signature; required with the signature `header`. */
+  /** The name of the header that contains the signature. Required if `signature` is `header`; otherwise it must be absent or null. */
   signatureHeader?: InputMaybe<Scalars['String']['input']>;
   /** The system whose events the hook understands. */
   vendor: InboundHookVendor;
@@ -1416,11 +1416,11 @@ export type RunGrouping =
   /** One group for each status. */
   | 'status';
 
-/** Whether the schedule or a person started the run. */
+/** What started the run. */
 export type RunKind =
-  /** A person or a program, with "run now". */
+  /** A person, a program or an event started the run. */
   | 'manual'
-  /** An occurrence of the schedule. */
+  /** The schedule of the mission started the run. */
   | 'scheduled';
 
 /** Kind of an entry in the history of a run. */

@@ -67,7 +67,7 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
 
 type Mode = 'none' | 'packages' | 'custom' | 'open';
 
-/** The options that set the field of the template that has the same name as the option. */
+/** Each of these names is the name of a field of a sandbox template and also the name of the command-line option that sets the field. */
 const sameNames = [
   ...(['description', 'instanceType', 'memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls'] as const),
   ...(['stepTokens', 'maxMinutes', 'maxModelCalls', 'maxTokens'] as const),

@@ -60,7 +60,8 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
   if (reached) return reached;
   const { id: runId, orgId, projectId } = run;
   const price = pricePerMinute(run.instanceType);
-  // The id is derived in a separate scope, because runtimes choose the ids of other costs in the scope of the run.
+  // The ids of the costs that a runtime reports are derived from the id of the run and from a text that the runtime chooses. The id of this
+  // cost is derived from `sandbox of` and the id of the run, so that it never equals the id of a reported cost.
   const id = derivedId('missionCost', `sandbox of ${runId}`, `${run.sandboxMinutes + 1}`);
   if (price > 0) await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId: null, usd: price, at: now() });
   await addMinute(trx, runId, price, from + minuteMs);

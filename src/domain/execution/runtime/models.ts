@@ -41,7 +41,10 @@ const revisionOf = (connectors: readonly ModelList[]): string =>
     .digest('base64url')
     .slice(0, 16);
 
-/** A value for each organization that changes when a model connector is added, rotated, revoked or deleted, or when its list of models changes. */
+/**
+ * Returns one value for each organization. The value changes when a model connector of the organization is added, rotated, revoked or
+ * deleted, or when the list of the connector's models changes.
+ */
 export async function modelRevisions(orgIds: readonly string[], trx?: Transaction): Promise<Map<string, string>> {
   const connectors = await listModelLists(orgIds, trx);
   return new Map(orgIds.map((orgId) => [orgId, revisionOf(connectors.filter((one) => one.orgId === orgId))]));

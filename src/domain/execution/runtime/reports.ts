@@ -111,7 +111,8 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
     const { key, leaseId: _, ...described } = input;
-    // The id depends on the lease, so that another runtime that claims the run later registers other sandboxes.
+    // The id is derived from the lease. If another runtime claims the run later, it gets another lease, so its sandboxes have other ids even
+    // when it chooses the same keys.
     const id = derivedId('sandbox', input.leaseId, key);
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';

@@ -34,7 +34,10 @@ export const samlBounds = {
   id: { max: 255 },
 } as const;
 
-/** Interval of the checks of a verified domain, and the time without its record after which it no longer counts as verified. */
+/**
+ * The DNS record of a verified domain is looked up once per `interval`, and each lookup may take at most `timeout`. A domain whose DNS record
+ * has been missing for `grace` no longer counts as verified.
+ */
 export const domainCheckMs = { interval: hours(24), grace: days(7), timeout: seconds(5) } as const;
 export const domainChecksPerHour = 60;
 

@@ -68,7 +68,7 @@ export interface AuditSource {
   person?: string | undefined;
   /** Columns with personal values, which are sealed with the key of their person (personal.ts). */
   personal: Readonly<Record<string, PersonalOf>>;
-  /** If the actor is unknown, the column with the id of the person to whom the network address of the change belongs. */
+  /** The column with the id of a person. If no actor is known, the network address of the event is sealed with the key of this person. */
   addressOf?: string | undefined;
 }
 

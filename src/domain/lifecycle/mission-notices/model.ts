@@ -1,5 +1,6 @@
-// The notices that the person responsible for a mission and its followers receive, each sent once by email and once in the browser; and the
-// channels that each person has chosen for such notices.
+// Models of the notices about missions. The people who receive notices about a mission are the person responsible for the mission and the
+// followers of the mission. A person receives each notice at most once by email and once in the browser. For each kind of notice, the
+// person can choose the channels.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -19,7 +20,7 @@ export class MissionNoticeChoice extends table('mission_notice_choices', {
   kind: column<MissionNoticeKind>(),
   mail: column<boolean>(),
   browser: column<boolean>(),
-  /** Whether such news is also posted where the mission was started, such as in a Slack thread. */
+  /** Whether a notice of this kind is also posted where the mission was started, such as in a Slack thread. */
   origin: column<boolean>(),
   updatedAt: column<number>(),
 }) {

@@ -129,7 +129,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
       activeGroup: typedOrNull(GroupId.type, 'The group of `next`; null when no milestone is open.'),
       activeGroupProgress: typedOrNull(
         SetupGroupProgress,
-        'The counts of the group of `next`; null when no milestone is open.',
+        'How many milestones of `activeGroup` are done, and how many milestones the group has; null when no milestone is open.',
       ),
       groups: typed([SetupGroup], 'The groups of milestones, in the recommended order.'),
       requirements: t.field({

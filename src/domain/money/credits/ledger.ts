@@ -60,7 +60,10 @@ export async function readSpendable(trx: Transaction, orgId: string): Promise<Op
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
-/** Whether `openBook` has to write, because a lot has expired, or because there is no lot and so the trial has not been granted. */
+/**
+ * Returns true if `openBook` has to write to the ledger. That is necessary when unspent credits of one of the lots have expired. It is also
+ * necessary when the organization has no lots, because the trial may still have to be granted.
+ */
 export const needsOpening = (lots: readonly OpenLot[]): boolean =>
   lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
 

@@ -100,7 +100,10 @@ export async function revokeInvitesTo(trx: Transaction, orgId: string, email: st
     .patch({ revokedAt: now() });
 }
 
-/** Revokes the pending invites of the organization to this address, and deletes all invites to it. Returns the number of deleted invites. */
+/**
+ * Revokes the pending invites of the organization to this email address. Then deletes all invites of the organization to the address, and
+ * returns the number of deleted invites.
+ */
 export async function deleteInvitesTo(trx: Transaction, orgId: string, email: string): Promise<number> {
   await revokeInvitesTo(trx, orgId, email);
   return Invite.query(trx)

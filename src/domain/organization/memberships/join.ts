@@ -3,8 +3,9 @@
 import { joinPersonSql } from '../people/join.ts';
 
 /**
- * Joins the membership `m` of the person and organization in the columns `user_id` and `org_id` of `alias`. A closed organization matches
- * no row, because no credential works in it.
+ * SQL that joins each row of the table `alias` with a row of `memberships`, whose alias is `m`. The column `user_id` of `alias` names the
+ * person, and the column `org_id` names the organization. If the organization is closed, the row is left out, because no credential works in
+ * a closed organization.
  */
 export const joinMembershipSql = (alias: string): string =>
   `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;

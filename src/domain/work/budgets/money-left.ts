@@ -14,7 +14,7 @@ export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
 export interface MoneyLeft {
   /** Amount that the next model call or minute may cost, in millionths of a US dollar. */
   left: number;
-  /** The limit under which the least money is left. */
+  /** The limit that leaves the least money, among all limits that apply to the run. */
   parkedBy: ParkingLimit;
   /** Explanation of the limit for people. */
   limit: string;

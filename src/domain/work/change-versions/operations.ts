@@ -28,12 +28,18 @@ export async function recordChangeVersion(
     .ignore();
 }
 
-/** SQL query for the runs of the versions that refer to the artifact, as their diff or as their commits. */
+/**
+ * SQL query for the ids of runs. It selects every run that has a change version whose diff or whose commits are stored in the artifact.
+ * @param artifactId SQL for the id of the artifact
+ */
 export const runsOfVersionSql = (artifactId: string): string =>
   `select run_id from change_versions where artifact_id = ${artifactId}
     union all select run_id from change_versions where commits_artifact_id = ${artifactId}`;
 
-/** SQL query for the artifacts to which versions of these runs refer. @param runIds SQL for an array of ids */
+/**
+ * SQL query for the ids of artifacts. It selects the diff and the commits of every change version of these runs.
+ * @param runIds SQL for an array of the ids of the runs
+ */
 export const artifactsOfVersionsSql = (runIds: string): string =>
   `select unnest(array[artifact_id, commits_artifact_id]) from change_versions where run_id = any(${runIds})`;
 

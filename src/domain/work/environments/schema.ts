@@ -23,7 +23,9 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
     members(t, {
       environmentId: t.exposeString('id', { description: 'The id, which starts with `env_`.' }),
       projectId: string('The project whose change the environment runs.'),
-      issueId: stringOrNull('The issue for which the change that the environment shows was made.'),
+      issueId: stringOrNull(
+        'The environment shows a change that a mission has made. This is the id of the mission’s issue in the tracker.',
+      ),
       prNumber: intOrNull('The pull request of the change.'),
       workerName: stringOrNull('The name of the deployment at the platform that runs it.'),
       status: typed(

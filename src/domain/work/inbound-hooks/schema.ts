@@ -83,7 +83,9 @@ const CreateRequest = request(
       signatureHeader: boundedText(inboundText.header)
         .regex(/^[\w-]+$/, 'must be the name of a header')
         .nullish()
-        .describe('The header with the signature; required with the signature `header`.'),
+        .describe(
+          'The name of the header that contains the signature. Required if `signature` is `header`; otherwise it must be absent or null.',
+        ),
       secret,
     })
     .meta({ description: 'A new hook.', examples: [{ name: 'GitHub of Acme', vendor: hookVendors[0] }] }),

@@ -63,8 +63,8 @@ export async function noteAnswer(deliveryId: string, kind: AnswerKind, error: un
 }
 
 /**
- * Calls the host, and records a refusal on the delivery until a later call succeeds. @throws an error after which another attempt may
- * succeed
+ * Performs `work`, which sends a request to the source host. If the request fails, the reason is stored with the delivery. The reason is
+ * removed when a later request succeeds. @throws an error after which another attempt may succeed
  */
 export async function notingProblem(deliveryId: string, kind: AnswerKind, work: () => Promise<void>): Promise<void> {
   try {

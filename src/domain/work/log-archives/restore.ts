@@ -13,7 +13,8 @@ const requeueSql = 'insert into unarchived_runs (org_id, run_id, ended_at) value
  */
 export async function restoreLogs(): Promise<{ archives: number }> {
   for (let archives = 0; ; archives++) {
-    // The last archive of a run is restored first, so that the archives always have the earlier entries of a log.
+    // The archives of a run contain the earlier entries of a log, and the database contains the later entries. The last archive of the run
+    // is restored first, so that this stays true while earlier archives remain.
     const [archive] = await sql<LogArchive>(lastArchiveSql);
     if (!archive) return { archives };
     const blocks = await readDirectory(archive);

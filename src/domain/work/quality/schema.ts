@@ -177,7 +177,8 @@ const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionCompari
       }),
       differences: t.field({
         type: [ShareDifferenceType],
-        description: 'One entry for each share that is known for both versions.',
+        description:
+          'Each entry compares one share of the two versions, such as the share of completed missions among all missions. Only shares that are known for both versions are listed.',
         resolve: differencesOf,
       }),
     }),

@@ -1,5 +1,5 @@
-// A run that an event about an issue or pull request has started reports to that issue or pull request. This module queues the jobs that write the
-// reports (../inbound/answer.ts).
+// An event about an issue or pull request can start a run. The state of such a run is reported on that issue or pull request. This module
+// queues the jobs that write these reports (../inbound/answer.ts).
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';

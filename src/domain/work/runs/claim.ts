@@ -183,7 +183,8 @@ export const findHeldRuns = (caller: Caller, reports: readonly RunReport[]): Pro
   lookUp<HeldRun>(heldRunsSql, heldValues(caller, reports), undefined, reports.length);
 
 /**
- * Whether a report makes no update of the run necessary: the lease is recent, the current minute has not ended, and the progress is already stored.
+ * Returns true if the stored run does not have to be updated after a report. That is the case when the run is not pausing, its lease was
+ * renewed recently, its current minute has not ended, and the reported progress and activity are already stored.
  */
 export function isUnchanged(run: HeldRun, { progress, activity }: RunReport, at: number, leaseUntil: number): boolean {
   const isRecent = !run.isPausing && run.leaseUntil > leaseUntil - renewalMs && (run.minuteUntil ?? 0) > at;

@@ -4,9 +4,9 @@ import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, ty
 import { wordSet } from '#graph/scalars.ts';
 import { attemptStates, Run, runKinds, runStatuses } from './model.ts';
 
-export const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.', {
-  scheduled: 'An occurrence of the schedule.',
-  manual: 'A person or a program, with "run now".',
+export const RunKind = wordSet('RunKind', runKinds, 'What started the run.', {
+  scheduled: 'The schedule of the mission started the run.',
+  manual: 'A person, a program or an event started the run.',
 });
 export const RunStatus = wordSet(
   'RunStatus',
@@ -39,7 +39,7 @@ export const runFields = (t: FieldsOfRun) =>
     scheduledFor: epochMs(
       'When the run was due; for several missed occurrences that became one run, the time of the first.',
     ),
-    kind: typed(RunKind.type, 'Whether the schedule or a person started the run.'),
+    kind: typed(RunKind.type, 'What started the run.'),
     status: typed(RunStatus.type, 'Status of the run; `reason` explains it.'),
     issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
     issueUrl: stringOrNull('The page of the issue; null until the tracker has created it.'),

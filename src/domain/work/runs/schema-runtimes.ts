@@ -53,7 +53,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
         `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when the runtime takes no new missions or is not connected.`,
       ),
       oldestWaitingAt: epochMsOrNull(
-        'When the oldest waiting mission that the runtime could take began to wait; null when there is none.',
+        'When the mission that has waited longest began to wait; null when no mission waits. Missions that the runtime could not take do not count.',
       ),
       modelVendors: typedOrNull(
         [ModelVendor.type],

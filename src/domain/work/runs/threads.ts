@@ -82,7 +82,7 @@ export const findThread = (caller: Caller, { projectId, prNumber }: Run, key: st
     ? PullRequestThread.refuse()
     : PullRequestThread.get({ projectId, prNumber, key, ...withinReach(caller) });
 
-/** The thread at the host that was created from a review comment. */
+/** The thread that began at the source host when this service posted the review comment there. */
 export const threadOfComment = (projectId: Id<'project'>, commentId: string): Promise<PullRequestThread | undefined> =>
   PullRequestThread.find({ projectId, commentId });
 

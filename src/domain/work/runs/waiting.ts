@@ -27,7 +27,8 @@ import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states
 const batch = 100;
 const isWritable = isWritableSql('runs.org_id');
 
-// The id of the expired lease is kept until another runtime claims the run, so that its own runtime can resume it.
+// The run keeps the id of its expired lease until another runtime claims the run. Until then, the runtime that had the lease can resume the
+// run.
 const releaseExpiredLeasesSql = `with expired as (
     select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null and ${isWritable}
     order by lease_until limit ${batch} for update skip locked
@@ -109,7 +110,8 @@ const labelsText = (list: string): string =>
 const deciding =
   'org_id, project_id, agent_id, next_harness, next_vendor, next_template_id, sandbox_template_id, instance_type';
 
-// The reasons that differ from the recorded ones. A reason is found once for all runs with the same values, because thousands may wait.
+// Finds the reason why each run waits, and returns the reasons that differ from the recorded reasons. Thousands of runs may wait, so the
+// reason is found only once for all runs that have the same values in the columns of `deciding`.
 const findReasonsSql = `with kind as materialized (
       select ${deciding}, reason, array_agg(id) as ids from runs r where ${waits} group by ${deciding}, reason
     ),
