@@ -149,6 +149,23 @@ it('a replay shows plan, steps, messages, transcript, log, files and cost as the
   ]);
 });
 
+it('a replay has the newest 500 events of a mission with more', async () => {
+  const id = newId('run');
+  const created = { createdAt: begin, updatedAt: begin, scheduledFor: begin, finishedAt: begin + 1_000 };
+  await world.knex('runs').insert({ id, ...shop, kind: 'manual', status: 'completed', issueId: 'SHOP-2', ...created });
+  const errors = Array.from({ length: 600 }, (_, n) => ({
+    kind: 'error' as const,
+    at: begin + 1 + n,
+    body: `Error ${n}`,
+  }));
+  await showFragments(await startSandbox(shop, { runId: id }), errors);
+  const { data } = await ask(`{ runEvents(runId: "${id}") { data { text } } }`);
+  expect(data.map(({ text }: Json) => text)).toEqual([
+    ...errors.slice(-499).map(({ body }) => body),
+    'Mission completed',
+  ]);
+});
+
 it('a replay link shows the masked mission without a sign-in, counts its reads, and ends when it is revoked or expires', async () => {
   const { address, share } = await create();
   expect(share).toMatchObject({ runId, uses: 0, revokedAt: null, expiresAt: present() + days(7) });

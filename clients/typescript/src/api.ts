@@ -6654,7 +6654,7 @@ export interface Operations {
   attemptGroup: { input: AttemptGroupParameters; output: AttemptGroup };
   /** A run as it was at a moment: plan, steps, messages, transcript, log, files and cost. Requires the scope `sandboxes:read`. */
   runMoment: { input: RunMomentParameters; output: RunMoment };
-  /** The first 500 events of a run, in chronological order. A replay moves from one event to the next. Requires the scope `sandboxes:read`. */
+  /** The newest 500 events of a run, in chronological order. A replay moves from one event to the next. Requires the scope `sandboxes:read`. */
   runEvents: { input: RunEventsParameters; output: RunEvents };
   /** The links to a run for people without an account, including expired and revoked ones, oldest first. Requires the scope `missions:run`. */
   runShares: { input: RunSharesParameters; output: RunShares };

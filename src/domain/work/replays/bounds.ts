@@ -9,7 +9,7 @@ export const shareBounds = {
 } as const;
 
 /**
- * `fragments` and `logCharacters` limit the state of a run at a given time, which includes the newest fragments and the end of the log. `events`
- * limits the list of the events of a run, which includes the first events.
+ * Maximum numbers. `fragments` and `logCharacters` limit the state of a run at a given time, which includes the newest fragments and the
+ * end of the log. `events` limits the list of a run's events, which includes the newest events.
  */
 export const momentBounds = { fragments: 100, events: 500, logCharacters: 32_768 } as const;

@@ -80,7 +80,7 @@ const planWords = (items: RunMoment['plan']): string =>
 
 const kindOfFragment = { plan: 'plan', elicitation: 'question', error: 'error' } as const;
 
-/** Events of the run in chronological order: the first 500. */
+/** The newest 500 events of the run, in chronological order. */
 export async function readEvents(run: Run): Promise<RunEvent[]> {
   const until = Number.MAX_SAFE_INTEGER;
   const kinds = Object.keys(kindOfFragment) as (keyof typeof kindOfFragment)[];
@@ -105,5 +105,5 @@ export async function readEvents(run: Run): Promise<RunEvent[]> {
     ...artifacts.map(({ createdAt: at, caption, kind }) => ({ at, kind: 'artifact' as const, text: caption ?? kind })),
     ...(run.finishedAt === null ? [] : [{ at: run.finishedAt, kind: 'end' as const, text: `Mission ${run.status}` }]),
   ];
-  return events.sort((a, b) => a.at - b.at).slice(0, momentBounds.events);
+  return events.sort((a, b) => a.at - b.at).slice(-momentBounds.events);
 }

@@ -150,7 +150,7 @@ builder.queryFields((t) => ({
     resolve: (_, { runId, at }, { caller }) => operations.findMoment(caller, runId, at ?? null),
   }),
   runEvents: t.field({
-    description: 'The first 500 events of a run, in chronological order. A replay moves from one event to the next.',
+    description: 'The newest 500 events of a run, in chronological order. A replay moves from one event to the next.',
     scope: 'sandboxes:read',
     type: RunEvents,
     args: { runId: t.arg.string(runId) },
