@@ -463,8 +463,8 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
 };
 
 /**
- * Folders whose statements name tables of other nouns, with the reason for each. The list only shrinks: an entry for a table that the
- * folder no longer names is a violation.
+ * Exceptions from the rule that an SQL statement names only tables of its own folder: the folder, the tables of other folders that its
+ * statements may name, and the reason. An entry for a table that the folder no longer names is a violation, so that the list only shrinks.
  */
 const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> = {
   'src/domain/organization/memberships': {

@@ -40,7 +40,7 @@ describe('Options of operator’s commands', () => {
     expect(read('migrate')).toEqual({});
   });
 
-  it('the help shows options as they are typed', () => {
+  it('the help shows each option in the form in which it is typed, and brackets around optional ones', () => {
     expect(usage(commands['token:create']!)).toBe(
       '--email EMAIL --org ORG --scopes SCOPES [--project PROJECT] [--days DAYS] [--name NAME]',
     );

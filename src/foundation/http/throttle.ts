@@ -46,8 +46,9 @@ export const createEventThrottle = (name: string, perMinute: number): Throttle =
   createThrottle(name, perMinute, 60, 'Too many events were sent from this address.');
 
 /**
- * Counts in the database, for all processes together. One statement counts, so that concurrent calls are counted exactly; it is not part
- * of a caller's transaction. Keys may be email or network addresses: only a keyed digest is stored.
+ * Creates a rate limit whose counts are in the database, so that all processes share them. A single SQL statement adds a call and reads the
+ * count, so that concurrent calls are counted exactly. It does not belong to a transaction of the caller. Keys may be email or network
+ * addresses, so only a keyed digest of a key is stored.
  */
 export const createSharedThrottle = (
   name: string,

@@ -68,7 +68,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       });
       return answer;
     },
-    /** Takes a message that answers a question; null if it is for the agent. `used`: whether the agent has received the answer. */
+    /** Gives a message to the questions that it answers; null if it answers none. `used`: whether the agent has received the answer. */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
       // A message without a question id answers all open questions except those about tool calls.

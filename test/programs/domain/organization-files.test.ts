@@ -167,7 +167,7 @@ describe('organization files that cannot be imported', () => {
     expect(message).toMatch(`the schema ${last.name}, but this installation has 20991231_01_later.sql`);
   });
 
-  it('an organization file is refused when its slug is taken, or when a person has another email address in the installation', async () => {
+  it('an organization file is refused when its slug is taken, or when a person has one email address in the file and a different one in the installation', async () => {
     const { slug } = sample.organization;
     const other = await there.found(await there.person('Other'), 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });

@@ -183,7 +183,7 @@ describe('An embedded database after a kill', () => {
     expect(lines[0]).toBe('the embedded database ended unexpectedly (SIGKILL): starting it again');
   });
 
-  it('Starts although files of a dead server and a dead owner name the ids of running processes', async () => {
+  it('Starts although files that a dead server and a dead owner left contain the ids of processes that now run', async () => {
     const home = newHome();
     const first = await start(home);
     await first.stop();

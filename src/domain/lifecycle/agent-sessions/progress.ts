@@ -50,8 +50,8 @@ export interface ShownCall {
 }
 
 /**
- * The newest tool call, if the pause since the last displayed call is over, and the time when the next call may be displayed; null if no
- * call may be displayed now.
+ * Finds the tool call to display now: the newest one. `call` is null while the pause since the last displayed call lasts, and if there is no
+ * call. `nextAt` is the time at which the next call may be displayed; null if the run has displayed as many calls as allowed.
  */
 export async function nextCall(run: Run, threadId: string): Promise<{ call: ShownCall | null; nextAt: number | null }> {
   const prefix = `${run.id} call `;

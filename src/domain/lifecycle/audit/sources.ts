@@ -72,7 +72,7 @@ export interface AuditSource {
   addressOf?: string | undefined;
 }
 
-/** The person whom a value is about: the person in the column `of`; `actor`, the person who acts; or `address`, the owner of an email address. */
+/** The person whom a value is about: the one whose id is in the column `of`, the one who acts, or the one who has the value as email address. */
 export type PersonalOf = { of: string } | 'actor' | 'address';
 
 const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };

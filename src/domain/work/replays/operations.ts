@@ -114,7 +114,8 @@ const useSql = `update run_shares set uses = uses + 1, last_used_at = $2
 export async function readShared(token: string, at: number | null): Promise<SharedRun> {
   const used = await transaction(async (trx) => {
     const [found] = await sql<Pick<RunShare, 'runId' | 'orgId' | 'expiresAt'>>(useSql, [digest(token), now()], trx);
-    if (!found || !(await isOrganizationOpen(trx, found.orgId))) throw notFound('link: is unknown, expired or revoked');
+    if (!found || !(await isOrganizationOpen(trx, found.orgId)))
+      throw notFound('link: it is unknown, expired or revoked');
     return found;
   });
   const run = await Run.get({ id: used.runId });
