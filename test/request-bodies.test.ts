@@ -1,5 +1,5 @@
-// Requests on every route with a body and on /graphql whose body cannot be read, or has a wrong size or content type. The response is always a 4xx,
-// never a 500, and nothing is written.
+// Sends bodies that cannot be read, or that have a wrong size or content type, to /graphql and to each route that takes a body. The response
+// is always a 4xx, never a 500, and nothing is written.
 import { request as sendRaw } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import { bytes } from '#limits.ts';

@@ -79,7 +79,7 @@ it('each change of an agent’s settings creates a version with its number, auth
   expect(await versions(stranger.token)).toMatchObject({ code: 'not_found' });
 });
 
-it('after an older release without agent versions has changed an agent, the next change first stores the settings of the older release as a version', async () => {
+it('after an older release without agent versions has changed the settings of an agent, the next change first stores these settings as a version', async () => {
   await sql(`update agents set user_prompt = 'Old release' where id = $1`, [agentId]);
   expect(await change({ userPrompt: 'New release' })).toEqual({ version: 5 });
   const { data } = await versions();

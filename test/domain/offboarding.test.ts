@@ -220,7 +220,7 @@ describe('removing a member', () => {
     expect(await response.text()).not.toContain('canceled');
   });
 
-  it('404 · a person who is not a member, or only of another organization, cannot be removed', async () => {
+  it('404 · a person who is a member of no organization, or only of another one, cannot be removed', async () => {
     const [at, other] = [await place(), await place()];
     const person = await member(at);
     expect((await remove(at, other.owner)).body).toMatchObject({

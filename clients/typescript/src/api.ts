@@ -727,7 +727,7 @@ export interface AuditTarget {
   type: string;
   /** The id of the record. If several values identify it, they are joined by colons. */
   id: string;
-  /** The name of the record when it was changed; for a member, the present name. Null for a record without a name, and for an erased person. */
+  /** The name of the record after the change, or before its deletion; for a member, the present name. Null for a record without a name, and for an erased person. */
   name: string | null;
 }
 /** One page of a list of AuditEvent records. */

@@ -47,7 +47,7 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
   })
     .catch((error) => {
       if (!containers.runtime) throw error;
-      throw new Error(`no container runs with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
+      throw new Error(`containers cannot be started with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
     })
     .finally(() => server.close());
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);

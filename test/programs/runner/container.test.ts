@@ -104,7 +104,7 @@ describe('containers', () => {
     );
     const none = asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: 'runsc' });
     await expect(none).rejects.toThrow(
-      /no container runs with CONTAINER_RUNTIME runsc: .*unknown or invalid runtime name: runsc$/,
+      /containers cannot be started with CONTAINER_RUNTIME runsc: .*unknown or invalid runtime name: runsc$/,
     );
     await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_RUNTIME: '--x' })).rejects.toThrow(
       'CONTAINER_RUNTIME: must',

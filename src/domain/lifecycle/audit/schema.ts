@@ -72,7 +72,7 @@ const Target = builder.objectRef<TargetOf>('AuditTarget').implement({
       name: t.string({
         nullable: true,
         description:
-          'The name of the record when it was changed; for a member, the present name. Null for a record without a name, and for an erased person.',
+          'The name of the record after the change, or before its deletion; for a member, the present name. Null for a record without a name, and for an erased person.',
         resolve: async ({ id, name, isNameless }, _, context) =>
           name ?? (id.startsWith('usr_') && !isNameless ? ((await namesOf(context).load(id))?.name ?? null) : null),
       }),

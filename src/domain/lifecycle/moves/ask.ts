@@ -1,11 +1,11 @@
-// Requests about a move, sent to the other cell.
+// Requests that the two cells of a move send to each other.
 import { minutes } from '#foundation/clock.ts';
 import { askCell } from '#foundation/http/cells.ts';
 import { MoveError } from './lock.ts';
 
 /**
- * Sends a request about a move to the other cell.
- * @param refusal Describes a refusal, as the predicate of a sentence about the cell
+ * Asks the other cell about a move, or for a step of it.
+ * @param refusal Ends the sentence "the cell …" in the message of a refusal, such as "refuses the organization"
  * @throws MoveError when the cell refuses, 503
  */
 export async function askAboutMove(

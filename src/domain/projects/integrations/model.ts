@@ -97,7 +97,7 @@ export class Integration extends table('integrations', {
   checkFailure: column<string | null>(),
   /** Calls are paused until this time, because of the vendor's rate limit; null before the first rate limit. */
   pausedUntil: column<number | null>(),
-  /** Models of a connector of the kind `llm`. Within an organization, only one connector may list a model id. */
+  /** Models of a connector of the kind `llm`. No two connectors of an organization list the same model id. */
   models: column<ConnectorModel[]>(),
 }) {
   static override noun = 'integration';

@@ -143,7 +143,11 @@ export const writeMissionFor = async (
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> => (await writeRuns(trx, actor, [mission], null, issue))[0]!;
 
-/** Writes the runs of one mission or of several attempts. @param task The mission of which they are attempts; null for a single mission */
+/**
+ * Inserts the run of a mission, or one run for each attempt at a task.
+ * @param missions One mission, or the missions of the attempts
+ * @param task The task that is attempted; null for a single mission
+ */
 async function writeRuns(
   trx: Transaction,
   { orgId, billingActorUserId }: Actor,
