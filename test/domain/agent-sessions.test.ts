@@ -220,7 +220,7 @@ describe('agent sessions in Linear', () => {
     const theirs = session();
     linear.disturb('UpdateIssue', failing(200, 'No.', { type: 'forbidden' }));
     await heard(created(theirs));
-    const why = 'The issue does not show that the agent is working on it: Linear rejected access';
+    const why = 'The issue does not show that the agent is working on it: Linear rejected the request';
     const shown = [
       ['thought', expect.stringContaining(why)],
       ['thought', expect.stringMatching(/^Mission started/)],

@@ -62,7 +62,11 @@ describe('answers at the source host', () => {
         status: 'started',
         reason: expect.stringMatching(/^Sent to run_\w+, the mission of the pull request\.$/),
       },
-      answerProblems: [expect.stringMatching(/^No reaction was added: GitHub rejected access /)],
+      answerProblems: [
+        expect.stringMatching(
+          /^No reaction was added: GitHub rejected the request, because the credentials of the tracker connector do not allow it: /,
+        ),
+      ],
     });
     await pass();
     expect(await runs()).toHaveLength(2);
@@ -178,7 +182,11 @@ describe('events that start a mission without an issue of the tracker', () => {
     const { id, ...refused } = await asked();
     expect(refused).toMatchObject({
       status: 'started',
-      answerProblems: [expect.stringMatching(/^No comment was added: GitHub rejected access .*not accessible/)],
+      answerProblems: [
+        expect.stringMatching(
+          /^No comment was added: GitHub rejected the request, because the credentials of the scm connector do not allow it: .*not accessible/,
+        ),
+      ],
     });
     github.disturb('issues/list-comments', {
       status: 429,
@@ -356,7 +364,7 @@ describe('GitHub Apps', () => {
     await reportStatus(held);
     expect(repository().statuses[0]).toMatchObject({ sha: first, state: 'pending' });
     const [{ lastError }] = await runs();
-    expect(lastError.match(/a commit status instead of a check: GitHub rejected access/g)).toHaveLength(1);
+    expect(lastError.match(/a commit status instead of a check: GitHub rejected the request/g)).toHaveLength(1);
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
   });
 

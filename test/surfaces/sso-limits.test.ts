@@ -102,7 +102,7 @@ it('a sign-in that another site started through a provider asks for confirmation
   }
   expect(refusal(await wholeWay(victim))).toEqual([
     409,
-    'You are signed in as grace@example.com, and Okta signs in mallory@example.com. Sign out first, then sign in again.',
+    'You are signed in as grace@example.com, but Okta signs in mallory@example.com. Sign out first, then sign in again.',
   ]);
   expect((await visit(victim, '/console/account')).body).toContain('grace@example.com');
   expect(await world.knex('people').where({ email: 'mallory@example.com' })).toEqual([]);
