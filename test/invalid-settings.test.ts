@@ -152,7 +152,7 @@ describe('Invalid settings', () => {
     { PUBLIC_URL: 'http://localhost.example.com' },
     { LOCAL_RUNNER: 'off' },
   ])(
-    'the settings %j start no local runner, because other machines can reach the service or the runner is switched off',
+    'the settings %j start no local runner, because they let other machines reach the service, or switch the runner off',
     (settings) => {
       expect(readConfig(settings).localRunner).toBeNull();
       expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({

@@ -241,7 +241,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
       addCall(`without ${member}`, [member], nth(surfaces, m + 1), args);
     }
     await stays(async () => {
-      // All calls at once would wait longer for a connection than the service allows.
+      // If more than 16 calls ran at the same time, they could wait too long for a database connection, and fail.
       await atOnce(16, calls, async (call) => complaints.push(...(await call())));
       expect(complaints).toEqual([]);
     });
@@ -298,7 +298,7 @@ describe('400 · an invalid query parameter', () => {
         const refusal = await refusalOfQuery(root, args, [...(others ? [others] : []), query].join('&'));
         refused(query, refusal?.status, refusal?.details);
       }
-      // The loop above has tested every query without HTTP. One function reads the queries of all routes, so HTTP requests test only two.
+      // One function parses the query strings of all routes. The loop has tested it with every string, so only two are also sent over HTTP.
       for (const query of [nth(repeated, n), nth(bad, n)]) {
         const { status, body } = await get(root, name, query);
         refused(query, status, body);

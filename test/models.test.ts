@@ -168,14 +168,14 @@ describe('models of tables', () => {
 });
 
 // The rules of docs/decisions/0070-keys-contain-the-organization.md.
-describe('a table of records of organizations', () => {
+describe('the column `org_id` of tables', () => {
   const names = async (text: string): Promise<string[]> =>
     ((await knex.raw(text)).rows as { name: string }[]).map(({ name }) => name);
   const ofSchema = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`;
   const organizationOf = (table: string) =>
     `exists (select 1 from pg_attribute where attrelid = ${table} and attname = 'org_id' and not attisdropped)`;
 
-  test('has a column `org_id` that is never null; each exception has a reason', async () => {
+  test('exists in every table and is never null, except in the tables that keys-without-organization.ts lists with a reason', async () => {
     const found = await names(
       `select c.relname as name from pg_class c where ${ofSchema} and c.relname !~ '^knex_' and not exists (
          select 1 from pg_attribute where attrelid = c.oid and attname = 'org_id' and attnotnull) order by 1`,
@@ -183,7 +183,7 @@ describe('a table of records of organizations', () => {
     expect(found).toEqual(Object.values(tablesWithoutOrganization).flat().sort());
   });
 
-  test('has the organization in its unique and foreign keys, except in those of the first release', async () => {
+  test('is part of every unique key, and of every foreign key between two tables with `org_id`, except the keys that keys-without-organization.ts lists', async () => {
     const found = await names(
       `select distinct i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
          where ${ofSchema} and ${organizationOf('c.oid')} and x.indisunique and pg_get_indexdef(x.indexrelid) !~ '\\yorg_id\\y'

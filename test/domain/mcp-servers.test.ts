@@ -14,7 +14,7 @@ afterAll(async () => {
   await Promise.all([world.close(), remote.close()]);
 });
 
-/** A project with one server, bound for builders and planners. */
+/** Creates a project that declares one MCP server, and binds the server to the roles builder and planner. */
 async function bound(declaration: object = { type: 'http', url: remote.url }, body: object = {}): Promise<McpProject> {
   const project = await world.project();
   await project.declare({ issues: declaration });

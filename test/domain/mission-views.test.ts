@@ -68,7 +68,7 @@ it('missions are counted in groups by status, project and person, within the fil
   expect(await ofPerson(ada.person.id)).toEqual([{ id: runs[0], personId: ada.person.id, personName: 'Ada' }]);
 });
 
-it('a person saves, changes and deletes views of the list of missions, which have unique names and are hidden from other people', async () => {
+it('a person saves, changes and deletes views of the list of missions; each view of a person has a different name and is hidden from other people', async () => {
   const fields = '{ id name layout groupBy filters { search projectId status agentId personId kind needsPerson } }';
   const create = `mutation ($input: MissionViewRequest!) { createMissionView(input: $input) ${fields} }`;
   const list = async (by: Account) => (await ask(`{ missionViews { views ${fields} } }`, by)).views;

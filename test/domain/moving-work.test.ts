@@ -123,7 +123,7 @@ it('a shared runtime gets no mission of an organization that is moving', async (
   expect(await runtime.claim()).toBe(null);
 });
 
-it('the sweep of stored contents keeps the contents of an organization that is moving, and deletes the contents of other organizations', async () => {
+it('the sweep deletes the unused stored contents of organizations, except those of an organization that is moving', async () => {
   const keys = Array.from({ length: 100 }, () => newId('content'));
   const createdAt = now() - days(2);
   await storage().write(

@@ -1,5 +1,6 @@
-// Organizations: lists and reads agree, a read does not switch the organization of the session, and a preview shows the slug that a
-// creation would get.
+// Organizations: the list of organizations and the read of a single organization return the same data. A session can read an organization
+// in which it does not work, and still works in the same organization afterwards. The preview of a slug shows the slug that a new
+// organization with this name would get.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { organizationsPerPerson } from '#domain/organization/organizations/bounds.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -233,7 +233,8 @@ describe('GET /projects', () => {
     const { token } = await createOwner(world, 'Paula', 'Pages');
     for (let i = 0; i < 7; i++) {
       await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
-      if (i % 2) world.clock.turn(1_000); // two projects at a time have the same creation time: their ids decide the order
+      // The projects are created in pairs. The two projects of a pair have the same creation time, so their ids decide the order.
+      if (i % 2) world.clock.turn(1_000);
     }
     const seen: { name: string; id: string; createdAt: string }[] = [];
     let cursor: string | null = '';

@@ -100,7 +100,7 @@ it('a branch gets one pull request, which names the issue; a second push updates
   });
 });
 
-it('an open pull request is checked again after a tenth of the time since its last change, to the millisecond', async () => {
+it('an open pull request that last changed 30 minutes and 1 ms ago is checked again after a tenth of this time, rounded to whole milliseconds', async () => {
   const held = await heldRun();
   await push(held, first);
   world.clock.turn(minutes(30) + 1);

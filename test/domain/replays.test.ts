@@ -149,7 +149,7 @@ it('a replay shows plan, steps, messages, transcript, log, files and cost as the
   ]);
 });
 
-it('a replay has the newest 500 events of a mission with more', async () => {
+it('the replay of a mission that has more than 500 events shows the newest 500 events', async () => {
   const id = newId('run');
   const created = { createdAt: begin, updatedAt: begin, scheduledFor: begin, finishedAt: begin + 1_000 };
   await world.knex('runs').insert({ id, ...shop, kind: 'manual', status: 'completed', issueId: 'SHOP-2', ...created });

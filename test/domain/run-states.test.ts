@@ -1,4 +1,5 @@
-// The states of a run: each state's condition finds only its runs, and a status change leaves other runs alone.
+// The states of a run: the SQL condition of each state finds only the runs in that state, and a run moves to another state only if its
+// current state allows this move.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';

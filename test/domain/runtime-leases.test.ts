@@ -347,7 +347,7 @@ describe('ends of runs', () => {
     expect(await run(held.runId)).toEqual(ended);
   });
 
-  it('a run that its runtime hands back waits ten seconds, and is then claimed by another runtime', async () => {
+  it('after a runtime has handed back a run, the run waits ten seconds before a runtime can claim it with a new lease', async () => {
     const { held, place } = await sitting();
     expect(await say('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({

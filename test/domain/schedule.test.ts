@@ -257,9 +257,10 @@ const told = ({ schedule, after }: Question, ours: number, theirs: number) =>
   `${JSON.stringify(schedule)} after ${iso(after)}: ${iso(ours)}, not ${iso(theirs)}`;
 
 /**
- * Whether croner 10.0.1 is known to return another instant. It skips months that are too short. If a wall time occurs twice, it may return
- * the second instant (in the zone Antarctica/Troll, whose clock changes by two hours). If it is asked between these two instants, it may
- * return the first one, which is in the past (America/Sitka).
+ * Whether croner 10.0.1 may return a wrong instant for the schedule. Three errors of croner are known. It skips months that do not have the
+ * day of the month. If a clock change lets a wall time occur twice, croner may return the second occurrence in place of the first (in the
+ * zone Antarctica/Troll, whose clock changes by two hours). If the search begins between the two occurrences, croner may return the first
+ * occurrence, although it is in the past (America/Sitka).
  */
 function isBeyondCroner({ time, timezone, dayOfMonth = 1 }: Schedule, around: number[]): boolean {
   return dayOfMonth! > 28 || around.some((at) => instants(dateIn(at, timezone), time, timezone).length > 1);

@@ -286,7 +286,7 @@ describe('GitHub as tracker', () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
-    // The call must not mistake a pull request with the same text for the issue.
+    // This pull request has the same text as the issue. The repeated call must find the issue, and not the pull request.
     github.open('acme/shop', { body: issues()[0]!.body, pull_request: {} });
     for (let n = 0; n < 120; n++) github.open('acme/shop', { body: 'Something else.' });
     expect(await create(project, issue)).toEqual({ id: 'acme/shop#1', url: issues()[0]!.html_url });

@@ -111,7 +111,7 @@ describe.skipIf(noHelm)('the chart', () => {
     });
   });
 
-  it('can render only a runner, for a platform that runs elsewhere, and its notes explain how', () => {
+  it('renders a runner without a platform if the platform runs elsewhere; the notes explain how to read the log of the runner and create the Secret with the token of the runner', () => {
     const scaled = ['--set', 'runner.autoscaling.enabled=true,runner.missions.namespace=aep'];
     const objects = rendered(...alone, ...scaled);
     expect([...objects.keys()].sort()).toEqual([

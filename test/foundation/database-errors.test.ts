@@ -1,4 +1,5 @@
-// The table of database errors, with errors as a real server and real libraries raise them, and the retry that uses it.
+// How database errors are classified, and how `retrying` repeats database work whose error is retryable. The tests use errors that a real
+// PostgreSQL server and real libraries raise.
 import knexFactory, { type Knex } from 'knex';
 import { Model } from 'objection';
 import pg from 'pg';

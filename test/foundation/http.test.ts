@@ -1,4 +1,4 @@
-// Shutdown of a server under load: every request is answered, and its clients disconnect by themselves.
+// A server that shuts down under load answers every request, and the clients of the server then close their connections themselves.
 import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';

@@ -134,7 +134,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toHaveLength(5);
   });
 
-  it('Shares a message with others if it reads a page whose rows an index returns in order', async () => {
+  it('Is sent in one message with other reads of pages if an index returns the rows of each page in the order of the page', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {

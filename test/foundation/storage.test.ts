@@ -217,7 +217,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  test('if the content breaks off during a write, reports this failure even when the parts already sent cannot be removed; a later removal of the key removes these parts', async () => {
+  test('reports that the content broke off during a write, even if the bucket refuses to remove the parts already sent; removing the key later also removes these parts', async () => {
     s3.fail('AbortMultipartUpload', 403, 'AccessDenied');
     const broken = stores.bucket.write('cnt_10', mebibytes(12, goesDead), 100 * MiB);
     await expect(broken).rejects.toThrow('the line went dead');

@@ -1,4 +1,5 @@
-// Throttles in memory and in the database: exact counts under concurrency, windows, and clients that share a key.
+// Throttles in memory and in the database: they count concurrent calls exactly, and begin a new count in each window. IPv6 addresses of one
+// network count as one client.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/http/throttle.ts';

@@ -85,8 +85,8 @@ const record = (orgId: string, count: number): Promise<unknown> =>
   );
 
 /**
- * Returns the lines that a destination has received. The lines of a collector are in the order of arrival, the lines of a bucket in the order of the
- * names of their objects.
+ * Returns the lines that a destination has received. If the destination is a collector, the lines are in the order of their arrival. If the
+ * destination is a bucket, the lines are sorted by the names of the objects that contain them.
  */
 const linesOf = ({ requests }: Destination): string[] =>
   requests.toSorted((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)).flatMap(({ lines }) => lines);

@@ -122,7 +122,10 @@ async function rowsOf(knex: Knex, table: PackedTable): Promise<string[]> {
   );
   return (rows as { row: string }[]).map(({ row }) => row).sort();
 }
-/** Ids of the file that differ in the other installation: the id of a person, and the digest of an email address. */
+/**
+ * Pairs of an id that the rows in the organization file contain, and of the id that replaces it when the other installation imports the file.
+ * One pair has the ids of a person, and one pair has the ids that each installation derives from an email address.
+ */
 let replaced: [string, string][] = [];
 const renamed = (row: string) => replaced.reduce((text, [inFile, here]) => text.replaceAll(inFile, here), row);
 const filesIn = (folder: string) => {
@@ -211,14 +214,14 @@ describe('organization files that cannot be imported', () => {
   });
 });
 
-describe('organization files crafted by the owner of their key', () => {
+describe('organization files forged by a person who has the key of the file', () => {
   const key = Buffer.from(secret, 'base64');
   const row = (table: string, values: Record<string, unknown>) => {
     const { columns } = tables.find(({ name }) => name === table)!;
     return `${columns.map((column) => values[column] ?? '\\N').join('\t')}\n`;
   };
 
-  it('a crafted organization file cannot add rows to another organization or take its contents', async () => {
+  it('a forged organization file cannot add rows to another organization, and cannot take the stored contents of another organization', async () => {
     const owner = await there.person('Victor');
     const { id } = await there.found(owner, 'Victim');
     const session = await there.session(owner, id);
@@ -269,7 +272,7 @@ describe('organization files crafted by the owner of their key', () => {
     await there.knex('stored_contents').delete();
   });
 
-  it('a crafted organization file cannot make the derivation of its key use much memory', async () => {
+  it('a forged organization file is refused if its header would make the derivation of the key use much memory', async () => {
     const scrypt = { n: 2 ** 20, r: 32, p: 1, salt: '' };
     const file = await craftFile(bytes, key, {
       header: ({ key }) => void Object.assign(key, { scrypt }),

@@ -183,7 +183,7 @@ describe('An embedded database after a kill', () => {
     expect(lines[0]).toBe('the embedded database ended unexpectedly (SIGKILL): starting it again');
   });
 
-  it('Starts although files that a dead server and a dead owner left contain the ids of processes that now run', async () => {
+  it('Starts although a dead server and a dead owner have left files with their process ids, and other running processes now have these ids', async () => {
     const home = newHome();
     const first = await start(home);
     await first.stop();

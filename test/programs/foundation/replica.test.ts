@@ -52,7 +52,7 @@ const call = (id: number, name: string, values: object) => ({
   params: { name, arguments: values },
 });
 
-/** The servers that answered the reads of `work`. */
+/** Executes `work`, and returns how many of its reads the replica has answered, and how many the primary server has answered. */
 async function answeredBy(work: () => Promise<unknown>) {
   const before = { ...replicaState()!.reads };
   await work();

@@ -80,7 +80,7 @@ describe('a runner that is killed', () => {
     expect(await missions.isShown(runId, 'I see')).toMatch(
       /I see \.gitignore=built\+node_modules AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
     );
-    // Two calls before the kill, one for the continuation, and one for the message.
+    // The agent has called the model four times: twice before the kill, once when the second runner continued, and once for the last message.
     expect(run.steps[0].inputTokens).toBe(4 * 1_200);
     expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 6);
     const branch = `mission/${runId}`;

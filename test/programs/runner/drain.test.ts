@@ -11,7 +11,7 @@ const { world, alice, folder, startRunner, mission, look, until, ended, killRunn
 afterAll(killRunners);
 afterAll(close);
 
-it('A runner whose platform is older learns of drains and releases only once the platform has been updated', async () => {
+it('A runner continues although an older platform cannot tell it about drains and releases, and learns of both when the platform has been updated', async () => {
   const orders = vi
     .fn()
     .mockRejectedValueOnce(new RequestRejected('invalid_request', 'Cannot query field "runtimeOrders".'))

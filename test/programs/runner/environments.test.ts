@@ -72,7 +72,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
   });
 
-  it('replaces the placeholder of a secret in requests to its hosts, even a placeholder written by an earlier setup', async ({
+  it('replaces the placeholder of a secret by the value in requests to the hosts of the secret, even if an earlier setup wrote the placeholder to a file', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-hosts`);

@@ -231,7 +231,7 @@ describe('a fork', () => {
     },
   );
 
-  it('pushes nothing when its replay is stopped, repeats the replay on another runtime, and continues with another version of the agent', async () => {
+  it('pushes nothing if its runner stops during the replay; another runner then repeats the replay, and continues with the chosen version of the agent', async () => {
     const change = { userPrompt: 'Speak French.' };
     expect((await world.rest('PATCH', `/agents/${agentId}`, { token, body: change })).status).toBe(200);
     for (const file of [gate, `${gate}.begun`]) rmSync(file);

@@ -1,4 +1,5 @@
-// Missions of a cluster, while nodes, the runner with the relay, and the API server are killed. `npm run soak:cluster` does the same with hundreds.
+// Missions in the pods of a cluster, while nodes, the runner (which contains the relay) and the API server are killed.
+// `npm run soak:cluster` does the same with hundreds of missions.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
@@ -39,9 +40,9 @@ describe.each([
     const { missions, cluster } = world;
     const { knex } = missions.world;
     await missions.until(async () => {
-      // Moving the clock ends the pauses of handed-back runs and the leases of lost pods. It moves in small steps, so that even a slow machine renews
-      // all other leases in time. A run that no runtime has claimed since its lease ended fails after ten minutes; before that, the clock stops, so
-      // that a runner that starts slowly can still claim the run.
+      // Moving the clock ends the pauses of runs that were handed back, and ends the leases of runs whose pods are lost. The clock moves in
+      // small steps, so that even a slow machine renews all other leases in time. A run whose lease has expired fails ten minutes after its
+      // last heartbeat if no runtime claims it. The clock stops after half of this time, so that a runner that starts slowly can claim the run.
       const silent = await knex('runs').whereNotNull('silentSince').orderBy('silentSince').first('silentSince');
       if (!silent || now() - silent.silentSince < silenceMs.failed / 2) missions.turn(seconds(3));
       await releaseSilentRuns();

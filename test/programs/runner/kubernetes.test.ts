@@ -6,7 +6,10 @@ import { isOffered } from '../../../src/runner/isolation/confinement.ts';
 import { inPath } from '../../../src/runner/isolation/programs.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../../support/cluster-world.ts';
 
-/** The official client, if it is installed: it shows that other clients accept the stand-in as Kubernetes. */
+/**
+ * The path of kubectl, or undefined if kubectl is not installed. A test asks the stand-in with kubectl, because this shows that not only the
+ * runner accepts the answers of the stand-in as those of Kubernetes.
+ */
 const kubectl = inPath('kubectl', process.env.PATH);
 const hasBubblewrap = await isOffered('bubblewrap');
 let world: ClusterWorld;

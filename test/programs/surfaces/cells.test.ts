@@ -273,7 +273,7 @@ it('a move succeeds while a backup reads the tables; one process moves an organi
   await withMoveLock(id, async () => {});
 });
 
-it('a slug that an organization of this cell took over no longer leads to another cell', async () => {
+it('the slug of an organization that moved to another cell leads to that cell, unless an organization of this cell now has the slug', async () => {
   const moved = { orgId: newId('organization'), otherCell: 'us', moveId: 'mov_2', file: null, jobs: [] };
   const record = (slug: string) =>
     changeState(moved.orgId, (trx) => putState(trx, { ...moved, slug, state: 'moved', erasedAt: 1 }));

@@ -1,5 +1,5 @@
-// Forms for missions and projects in the console's application, in a real browser, by role and label: each does its work, and loses
-// nothing when a connection or a session ends or when somebody else saved first.
+// The forms of the console for missions, projects and scheduled tasks, in a real browser. The tests find fields and buttons by role and
+// label. A form loses no value when the connection or the session ends, or when another person has saved first.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -113,7 +113,8 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
   it('a form keeps its values through a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
-    // The session must not end before the form is sent, because any earlier request of the page would then lead to the sign-in page.
+    // The session ends only when the form is sent. If the session ended earlier, any request that the page makes before the form is sent
+    // would lead to the sign-in page.
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('mutation StartMission')) await page.context().clearCookies();
       await route.continue();

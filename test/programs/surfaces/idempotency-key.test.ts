@@ -63,8 +63,9 @@ describe.each(Object.keys(routes).map((route, n) => [route, n] as const))('POST 
     ['while it records its answer', () => 'after update of status on idempotency_keys', n + 1],
   ];
   describe.each(deaths)('when its database connection is lost %s', (_, when, turn) => {
-    // The connection is lost at a statement or at the commit. All routes run in the same kind of transaction (foundation/postgres/idempotency.ts), so
-    // each route is tested with only one of the two, and the next route with the other.
+    // A connection can be lost at a statement or at the commit. All routes run in the same kind of transaction
+    // (foundation/postgres/idempotency.ts), so here each route loses its connection at only one of these moments, and the next
+    // route at the other.
     it.each([turn % 2 === 0 ? 'at its statement' : 'at the commit'])(
       '%s · a call that loses its database connection is repeated immediately and takes effect once',
       async (at) => {

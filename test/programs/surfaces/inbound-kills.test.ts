@@ -1,4 +1,5 @@
-// Events start missions exactly once, even when the service is killed while it processes them. DELIVERIES=<n> and KILLS=<n> set their numbers.
+// Each event starts its missions exactly once, even when the service is killed while it processes events. The environment variable DELIVERIES
+// sets how many events the test sends, and KILLS sets how often it kills the service.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';

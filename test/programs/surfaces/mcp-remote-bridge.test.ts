@@ -1,5 +1,6 @@
-// mcp-remote, which editors without a sign-in of their own put in front of a remote server: a child process that speaks stdio with
-// the editor, registers itself, sends the person to the consent page, and keeps the tokens.
+// Some editors cannot sign a person in to a remote MCP server. The program mcp-remote connects such an editor with the server. The editor
+// starts mcp-remote as a child process, and speaks MCP with it over stdio. mcp-remote registers itself as a client, sends the person to the
+// consent page, and keeps the tokens.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
