@@ -57,7 +57,7 @@ export function contentsFolder({ storageUrl, dataDir }: Pick<Config, 'storageUrl
   return storageUrl.startsWith('file:') ? fileURLToPath(storageUrl) : null;
 }
 
-/** The storage of contents; a bucket is not checked yet. */
+/** Returns the storage of contents. If the storage is a bucket, this function does not check whether the bucket is available. */
 export function storageOf(config: Config): Storage | BucketStorage {
   const folder = contentsFolder(config);
   return folder === null ? bucketStorage(readBucket(config.storageUrl!)!) : folderStorage(folder);
@@ -72,9 +72,9 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 }
 
 /**
- * Whether only programs on this machine can reach the service, at every one of its addresses. Only in this case may the addresses of
- * identity providers, client documents and MCP servers be on this machine too: its callers can reach such addresses anyway
- * (docs/contract.md#client-metadata-documents).
+ * Whether only programs on this machine can reach the service, because all addresses of the service are loopback addresses. Only in this case
+ * may identity providers, client documents and MCP servers have loopback addresses too: every caller of the service can reach these
+ * addresses anyway (docs/contract.md#client-metadata-documents).
  */
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));

@@ -99,7 +99,7 @@ export interface StepContext {
   save(): Promise<void>;
   /** The replay of the step; null for a step that is not a replay. */
   replay: ReplayedCalls | null;
-  /** Ends the recording and the replay of the step. @returns the reason why it is incomplete; empty on success */
+  /** Ends the recording and the replay of the step. @returns the reason why the recording is incomplete; empty if it is complete */
   endRecording(failure: string): Promise<string>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;

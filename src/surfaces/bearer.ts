@@ -142,7 +142,10 @@ function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exch
   return { 'www-authenticate': `Bearer ${parameters.join(', ')}` };
 }
 
-/** Sends a problem of a resource: the REST API, MCP or A2A. */
+/**
+ * Returns a function that answers a request to a resource (the REST API, MCP or A2A) with a problem. If the caller lacks scopes, the response
+ * contains the challenge of this resource.
+ */
 export const refuseFor = (resource: Resource) => (exchange: Exchange, problem: Problem) =>
   answerProblem(exchange, problem, challengeFor(problem, resource, exchange));
 

@@ -13,7 +13,10 @@ import { lifetimesMs } from '#limits.ts';
 
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 
-/** The prefix `__Host-` makes browsers require Secure, this host only and the whole path (RFC 6265bis §4.1.3.2). */
+/**
+ * Browsers accept a cookie whose name has the prefix `__Host-` only if the cookie has the attributes `Secure` and `Path=/`, and no attribute
+ * `Domain` (RFC 6265bis §4.1.3.2). So no other host can set or receive the cookie.
+ */
 const assignment = (name: string): string => `${isHttps() ? '__Host-' : ''}${name}=`;
 
 /** The value of one of the service's cookies in the request, or null. */

@@ -19,8 +19,9 @@ import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let ada: Account;
-/** Requests of the client, and responses that replace those of the service, in order. */
+/** Requests that the client has sent. */
 let sent: Request[] = [];
+/** Each request of the client takes the first of these responses or errors in place of the service's response. */
 let instead: (Response | Error)[] = [];
 let waits: number[] = [];
 

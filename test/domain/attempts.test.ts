@@ -301,7 +301,7 @@ describe('budgets of attempts', () => {
       '{ outputTokens reason }',
     );
 
-  it('the shared budget of attempts is not exceeded when several of them reserve model calls at the same time', async () => {
+  it('several attempts that reserve model calls at the same time stay within the cost budget that these attempts share', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
     // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.

@@ -102,7 +102,7 @@ it('the audit log records the use of a revoked credential, but not of an unknown
   expect(events[0].actor).toEqual({ type: 'unknown', id: null, name: null });
 });
 
-it('the audit log of each organization of a person records a wrong sign-in code for that person', async () => {
+it('a wrong sign-in code for a person is recorded in the audit log of every organization to which this person belongs', async () => {
   const other = await world.found(alice, 'Beside');
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
   const send = (email: string) =>

@@ -395,7 +395,7 @@ describe('GitLab events', () => {
     await world.knex('integrations').where({ id }).delete();
   });
 
-  it('a status set by a mission, a job that is allowed to fail, and an event for a project of another source host start nothing', async () => {
+  it('no mission starts if a mission set the failed status, if the failed job is allowed to fail, or if the project uses another source host', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
     const own = [{ id: 1, name: 'mission', status: 'failed' }];

@@ -1,6 +1,6 @@
-// Separates missions that run without containers from the machine: by a separate user when the runner is root, and by kernel namespaces for
-// processes, network and files, which bubblewrap or unshare(1) creates. Scripts run unconfined if the operator chooses so, or if neither of
-// these two programs is available.
+// Confines missions that run without containers. If the runner is root, each mission runs as a separate user. In addition, bubblewrap or
+// unshare(1) creates kernel namespaces, so that a mission has its own processes, network and files. Scripts run unconfined if the operator
+// chooses so, or if neither bubblewrap nor unshare(1) works on this machine.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,6 @@
-// A container around an agent or a script, by the command line of Docker or Podman: the counterpart of a cell for
-// machines without bubblewrap, and for environments that are images. It has no network but the runner's sockets in a
-// mounted folder.
+// Runs an agent or a script in a container, which the command line of Docker or Podman starts. A container replaces the cell on a machine
+// without bubblewrap, and in an environment that is an image. The container has no network except the network of the mission's services. It
+// reaches everything else through the sockets of the runner, which are in a mounted folder.
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

@@ -72,7 +72,10 @@ export async function chooseIsolation(
   return null;
 }
 
-/** Scripts are isolated like agents, unless CONFINEMENT selects another kind or agents are not isolated. */
+/**
+ * Selects the isolation of scripts. The setting CONFINEMENT can name it. Otherwise, scripts get the same isolation as agents or, if agents
+ * are not isolated, the strongest confinement that works on this machine.
+ */
 export async function isolationOfScripts(wanted: string | undefined, agents: Isolation | null): Promise<Isolation> {
   if ((wanted ?? 'auto') === 'auto' && agents && agents.level !== 'none') return agents;
   const { kind, description } = await chooseConfinement(wanted);

@@ -74,7 +74,7 @@ function allStats(): Stat[] {
   });
 }
 
-/** A group, and descendants of its processes that may have left it. */
+/** Returns the processes of a process group and all their descendants, including the descendants that have moved to another group. */
 function statsOf(group: number): Stat[] {
   const [members, others] = [new Map<number, Stat>(), new Map(allStats().map((one) => [one.pid, one]))];
   for (let before = -1; before !== members.size; ) {

@@ -96,7 +96,7 @@ export function openPod(folder: string, [gateway, egress, server]: number[]): Po
   };
 }
 
-/** The containers of a pod, with the interface of an engine's containers. */
+/** Describes the containers of a pod by a `Containers` object, so that callers use them like the containers of Docker or Podman. */
 export const containersOf = (pod: Pod, image: string): Containers => ({ program: '', image, pod });
 
 /**

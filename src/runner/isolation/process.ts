@@ -78,7 +78,7 @@ export interface Program {
   env?: Record<string, string>;
   /** Whether the program reads its input, and ends when the input ends. */
   hasInput: boolean;
-  /** A line with more characters than this is processed in pieces, because a program may never end its line. */
+  /** Maximum length of a line, in characters. A longer line is processed in pieces, because some programs never write a line break. */
   maxLineBytes: number;
   /** Called for each line; until it returns, the program blocks in its next `write`. */
   out(line: string): void | Promise<void>;

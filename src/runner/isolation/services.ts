@@ -23,7 +23,7 @@ export interface Services {
    * lines
    */
   start(source: Omit<ImageRequest, 'engine'>, timeoutMs: number): Promise<void>;
-  /** Resolves with the reason as soon as one of the services ends after all were ready. */
+  /** Resolves once all services have become ready and one of them has ended. The value is the reason why this service has ended. */
   failed: Promise<string>;
   /** Reason why a service no longer runs; empty while all do. */
   failure(): string;
@@ -144,7 +144,7 @@ async function openGroup(engine: string) {
       const sizes = await Promise.all(services.map(({ name }) => writtenBy(engine, name).catch(() => 0)));
       return sizes.reduce((sum, bytes) => sum + bytes, 0);
     },
-    /** Calls back when a container ends before the group is removed. */
+    /** Calls `fail` with the reason when a container of the group ends by itself. Containers that `remove` ends cause no call. */
     watch(fail: (why: string) => void): void {
       for (const one of started) void one.ended.then((why) => isRemoved || fail(why));
     },

@@ -205,7 +205,7 @@ function podPurpose(
   };
 }
 
-/** Variables of the runner in a pod that do not depend on its mission. */
+/** Environment variables for the runner in a pod. They have the same values for every mission. */
 const ownVariables = ({ platform, variables }: ClusterMissions): Record<string, string> => ({
   ...variables,
   PLATFORM_URL: platform.url,

@@ -1,6 +1,6 @@
-// Sandboxes in place of Jobs, if the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1): a
-// SandboxTemplate with the pod of missions of one size and image, a SandboxWarmPool with pods that start before their mission, and a
-// SandboxClaim per mission.
+// Describes the objects that replace Jobs if the cluster serves the kinds of agent-sandbox (kubernetes-sigs/agent-sandbox, v1beta1). A
+// SandboxTemplate describes the pod for all missions that need the same image and the same pod size. A SandboxWarmPool starts such pods
+// before there are missions for them. A SandboxClaim takes a pod for one mission.
 import { createHash } from 'node:crypto';
 import type { Kind } from './informer.ts';
 import { annotations, type Condition, type KubernetesObject, missionLabel } from './objects.ts';

@@ -137,7 +137,7 @@ export function openWorkloads(api: Api, hasClaims: boolean, signal: AbortSignal)
     warning,
     hasPod,
     remove,
-    /** Creates an object, unless stopped before. @throws ApiRefusal when the API server refuses it */
+    /** Sends requests to create the object until one request succeeds or `stopped` aborts. @throws ApiRefusal for a permanent refusal */
     create: (object: KubernetesObject, stopped: AbortSignal): Promise<void> =>
       persist(async () => stopped.aborted || api.apply(object), stopped),
     /** Whether the runner in the mission's pod has started, so that it renews the lease itself. */

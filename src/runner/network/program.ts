@@ -74,7 +74,7 @@ export function nameOf(commandLine: string): string | null {
   return shown.replace(/[^\x21-\x7e]/g, '?').slice(0, maxNameLength) || null;
 }
 
-/** Finds the program with the connection. @returns null if the program is unknown */
+/** Finds the program that opened the connection with these ports. @returns the name of the program; null if the program is unknown */
 function findProgram(socket: string, ports: Ports): string | null {
   const own = networksOfOthers().filter((pids) => pids.some((pid) => textOf(`${pid}/cmdline`).includes(socket)));
   const candidates = own.flatMap((pids) => {

@@ -187,7 +187,7 @@ function forward(
   if (path) endWhenSilent(onward);
   const isSent = watchSending(onward);
   onward.on('error', (error) => {
-    // An agent that disconnects before the answer is not an error of the vendor.
+    // If the agent has disconnected, the reported status is null, because the status 0 would blame the vendor for the missing response.
     if (!isAnswered) call?.end(to.destroyed ? null : 0, isSent() ? null : 'refused');
     if (to.headersSent) to.destroy();
     else refuse(to, 502, `The model cannot be reached: ${error.message}`);

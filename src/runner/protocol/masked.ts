@@ -1,5 +1,5 @@
-// The platform for reports of a mission with secrets: texts that people read are masked. Ids, and values that the platform interprets, are
-// not masked, because a secret could equal one of them.
+// Wraps the connection to the platform, so that the reports of a mission do not disclose its secrets: in texts that people read, each secret
+// is masked. Ids, and values that the platform interprets, are not masked, because a secret could equal one of them.
 import { createMask, type Mask } from '../text.ts';
 import type { Connection, Platform } from './platform.ts';
 

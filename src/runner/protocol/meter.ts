@@ -20,10 +20,12 @@ export interface AdmittedCall {
   traceparent?: string | null;
   outputTokens: number;
   /**
-   * Reports the answer.
-   * @param status The HTTP status; 0 means that there was no answer. Null means the vendor was not asked.
-   * @param tokens `refused`: the vendor charges nothing; null means unknown, so the reservation stays.
-   * @param responseSha256 Digest of the body of the answer; absent without an answer.
+   * Reports the vendor's response to the call.
+   * @param status The HTTP status of the response; 0 if the vendor sent no response. It is null if the vendor was not asked, or if the agent
+   * disconnected before the response.
+   * @param tokens The tokens of the call; `refused` if the vendor charges nothing. If `tokens` is null, it is unknown what the vendor charges,
+   * so the reserved price stays reserved.
+   * @param responseSha256 The digest of the response body; absent without a response.
    */
   end(status: number | null, tokens: Tokens | 'refused' | null, responseSha256?: string): void;
 }

@@ -84,7 +84,7 @@ export interface ModelRequest {
   inputTokens: number;
   /** Maximum output tokens that the request allows. */
   outputTokens: number;
-  /** The body with at most this many output tokens. */
+  /** Returns the body of the request with its limit of output tokens set to `outputTokens`. */
   bounded(outputTokens: number): Buffer;
 }
 

@@ -34,7 +34,6 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
   const pauses = measurePauses(runId, waiting, tailMs, () => open.size > 0);
 
   return {
-    /** Begins a step; `journal` is the journal of the step. */
     begin(journal: { show(fragment: Fragment): void }): void {
       ({ show } = journal);
     },
@@ -68,7 +67,10 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       });
       return answer;
     },
-    /** Gives a message to the questions that it answers; null if it answers none. `used`: whether the agent has received the answer. */
+    /**
+     * Passes a person's message to the open questions that the message answers. @returns null if the message is for the agent, and not for a
+     * question; otherwise an object whose field `used` says whether the runner may acknowledge the message
+     */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
       // A message without a question id answers all open questions except those about tool calls.

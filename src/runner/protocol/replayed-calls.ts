@@ -72,7 +72,7 @@ const replacedFolders = (before: Folders, now: Folders): Map<string, string> =>
  */
 function openCalls({ calls, endsWith = Number.POSITIVE_INFINITY }: RecordedPart, recorded: Folders, present: Folders) {
   const left = calls.map((call) => expectedCall(call, recorded));
-  /** Values of the recording, each with the value of the replay that replaces it in recorded answers. */
+  /** Maps recorded values to values of the replay. In a recorded response, the value of the replay replaces the recorded value. */
   const replaced = replacedFolders(recorded, present);
   const isAnswered = ({ call }: Expected) => call.number < endsWith;
   const hasLast = calls.some(({ number }) => number === endsWith);

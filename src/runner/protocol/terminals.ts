@@ -18,8 +18,8 @@ export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 /** Maximum number of characters of one report, of unsent output before the shell is paused, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
 /**
- * Control sequence with the size of the terminal, for a reader that shows the output after the sequence. Terminals that do not know its
- * number ignore it.
+ * Returns the control sequence that announces the size of the terminal. A program that displays the output takes this size for the output
+ * after the sequence. A program that does not know the number 7790 of the sequence ignores the sequence.
  */
 const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
 /** Time between two reports of output, so that fast output takes few requests. */

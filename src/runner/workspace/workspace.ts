@@ -66,7 +66,7 @@ export interface Workspace {
   mirror: string;
   /** A commit that the repository of the project has. */
   base: string;
-  /** The commit of the checkout at its beginning. */
+  /** The commit that `openWorkspace` has checked out. */
   startSha: string;
   /** True if the checkout began from the checkpoint; otherwise the reason why it did not, or null without a checkpoint. */
   restored: true | string | null;

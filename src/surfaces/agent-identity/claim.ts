@@ -9,7 +9,7 @@ import { InitiateClaimRequest } from './records.ts';
 
 export const answerClaim: Handler = async (exchange) => {
   const body = await readObject(exchange);
-  // Some agents send the email address in the field `login_hint`, which has this name in the request for the registration.
+  // Some agents send the email address in the field `login_hint`, because a registration request has the address in a field of this name.
   const { claim_token, email } = checked({ email: body.login_hint, ...body }, InitiateClaimRequest);
   if (!emailAddress.safeParse(email).success) throw invalidAgentRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });

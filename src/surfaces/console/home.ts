@@ -32,7 +32,10 @@ import { passkeyOffer } from './passkeys.ts';
 import { requiredProviderCard } from './sso-choice.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
-/** Redirects a person to the inbox of their organization, or to the account, where they create or join one. */
+/**
+ * Redirects a person to the inbox of their organization. A person without an organization is redirected to the account page, where they can
+ * create or join an organization.
+ */
 export const showHome: Handler = personsPage(async (exchange, { organization }) =>
   seeOther(exchange, organization ? inboxOf(organization) : accountAddress),
 );

@@ -104,7 +104,7 @@ export function createQueryBudget(exchange: Exchange, caller: Caller, settings: 
   let decided: Promise<boolean> | undefined;
 
   async function decide(executes: boolean): Promise<boolean> {
-    // The turn of the event loop ends first, so that yoga has priced all operations of the batch.
+    // Waits for the next turn of the event loop. By then, yoga has priced all operations of the batch.
     if (operations > 1) await nextTurn();
     if (cost > graphql.cost) return false;
     try {

@@ -1,5 +1,6 @@
-// The conditions of a document, @include and @skip: a plan is compiled for each combination of their variables, without the excluded
-// fields, so that it tests no conditions.
+// Evaluates the conditions of a GraphQL document, which are its directives @include and @skip. A query gets a separate plan for each
+// combination of values of the variables in its conditions. A plan omits the fields that its combination of values excludes, so the
+// execution of the plan evaluates no conditions.
 import { type ASTNode, BREAK, type DirectiveNode, type DocumentNode, Kind, type ValueNode, visit } from 'graphql';
 
 /** Maximum number of variables in the conditions of a query that has plans, because each variable doubles the number of plans. */
@@ -24,7 +25,10 @@ export function variablesOfConditions(document: DocumentNode): string[] | null {
   return isPlain ? [...names] : null;
 }
 
-/** The document for one combination of values of the variables, without its directives. Selections may become empty. */
+/**
+ * Returns a copy of the document without its directives, and without the fields and fragments that the directives exclude when the variables
+ * have the values in `choice`. A selection set of the copy may be empty.
+ */
 export function chosen(document: DocumentNode, choice: Readonly<Record<string, unknown>>): DocumentNode {
   const isTrue = (condition: ValueNode) =>
     condition.kind === Kind.VARIABLE

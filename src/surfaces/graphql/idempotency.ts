@@ -1,5 +1,5 @@
-// Executes a mutation with the header Idempotency-Key once, if it is not in a batch: when the client repeats the mutation because the
-// response was lost, it gets the response to the first call. The rules are those for a POST of the REST API
+// Executes a mutation with the header Idempotency-Key only once: when the client repeats the mutation because the response was lost, the
+// client gets the response to the first call. In a batch, the header has no effect. The rules for a POST of the REST API also apply here
 // (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is recorded; after an error
 // nothing was written. A field that commits in several steps must be the only field of its operation. The transaction begins only with the
 // execution, so an operation that waits for its organization's capacity holds no connection.
@@ -85,7 +85,7 @@ async function executeOnce(
   const input = { query, operationName, variables };
   const request = { credentialId, orgId, key: keyed.key, route: 'POST /graphql', path: exchange.path, input, isAlone };
   try {
-    // A stream of events could not be stored and repeated, so only JSON is accepted.
+    // The client must accept JSON, because the service can store a JSON response and send it again, but not a stream of events.
     if (!acceptedJson(exchange))
       throw invalid.field('Accept', 'must name application/json for a mutation with an Idempotency-Key');
     const { body, replayed } = await once(request, async () => {

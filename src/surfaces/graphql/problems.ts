@@ -7,8 +7,8 @@ import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
 /**
- * The status and headers that yoga reads from `extensions.http` of an error, and removes from the body. `spec`: a response of the type
- * application/json has the status 200 in place of `status`.
+ * The status and headers that yoga reads from `extensions.http` of an error, and removes from the body. If `spec` is true, `status` does not
+ * apply to a response of the type application/json: the status of such a response is 200.
  */
 interface Http {
   status?: number;

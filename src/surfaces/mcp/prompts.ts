@@ -99,8 +99,9 @@ export const listPrompts = (calls: Calls): Prompt[] =>
 export const hasPrompt = (name: string): boolean => prompts.some(({ listed }) => listed.name === name);
 
 /**
- * The messages of a prompt.
- * @throws ProtocolError for a prompt that is not offered or a missing argument; the problem of the attached record
+ * Returns the messages of a prompt.
+ * @throws ProtocolError if the prompt is not offered, or if an argument is missing or too long. If the record that the prompt attaches cannot
+ * be read, the error of `readResource` is thrown.
  */
 export async function getPrompt(
   calls: Calls,

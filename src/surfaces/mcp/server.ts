@@ -189,7 +189,8 @@ function serverOf({ tools, identity, report, readContent }: Served, asked: McpRe
     if (!isKnown) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'ref: is unknown.');
     return explained(null, () => complete(calls, argument, context?.arguments));
   });
-  // A cancelled request gets no response, and the other responses of a batch would wait for it forever.
+  // Cancellations are ignored. Otherwise the SDK would send no response to a cancelled request, and the responses to the other requests of
+  // its batch would wait for this response forever.
   server.setNotificationHandler('notifications/cancelled', () => {});
   return server;
 }

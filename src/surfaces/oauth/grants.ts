@@ -13,8 +13,8 @@ const grants: Readonly<Record<string, GrantHandler>> = {
 };
 
 /**
- * The vendor-independent name of the claim grant; agents also know another name, which its first publisher has chosen
- * (docs/contract.md#claims).
+ * Matches the names of the claim grant: each vendor has a name of its own for this grant. The service publishes one of these names in its
+ * metadata, but accepts all of them (docs/contract.md#claims).
  */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
