@@ -229,7 +229,10 @@ describe('a relation is followed only with its scope, organization and project',
     scopes: scopesOfRole('owner'),
     ...changes,
   });
-  /** Follows a relation. If the path begins at a field that only persons may use, the caller is a person in the console. */
+  /**
+   * Sends a query that follows a relation. If the path of the relation begins at a field that only persons may use, the caller is a person
+   * with a console session. Otherwise the caller is a person with a token.
+   */
   const follow = async ({ root, way, target }: Link, sample: SampleOrganization, changes: Partial<Caller> = {}) => {
     const principalType = root.exposure.scope === 'person' ? 'cookie' : 'user';
     const args = argumentsOf(root, acme);

@@ -244,7 +244,8 @@ describe('While scheduled tasks and automations become one table', () => {
       knexFactory({ client: 'pg', connection: fresh.connection }),
       new pg.Pool({ ...fresh.connection, max: 3 }),
     ];
-    // `pool.end()` does not wait until its connections are closed, so dropping the database terminates them.
+    // `pool.end()` does not wait until the pool’s connections are closed, so some are still open when the database is dropped. PostgreSQL
+    // then terminates these connections. Each of them emits an error, which this listener ignores.
     pool.on('connect', (client) => client.on('error', () => {}));
     try {
       await migrateUpTo(knex, '20261122_49');
@@ -288,7 +289,7 @@ describe('A large table', () => {
     'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
   const runs = 2500;
 
-  it('is not locked against requests while a migration since 0.1.0 rewrites, indexes or checks it', async () => {
+  it('is not locked against requests while a migration that is newer than release 0.1.0 rewrites, indexes or checks it', async () => {
     const fresh = await emptyDatabase();
     const knex = knexFactory({ client: 'pg', connection: fresh.connection });
     try {

@@ -272,7 +272,7 @@ describe('the limits of a turn', () => {
   });
 });
 
-describe('a turn of OpenCode that ends without an error after the tools of a step', () => {
+describe('a turn of OpenCode that ends without an error', () => {
   const ended = async (isInterrupted: boolean, reason: string) => {
     const events = await told(async (on) => {
       const { begin, take, interrupted } = opencodeEvents('m', on);
@@ -287,7 +287,7 @@ describe('a turn of OpenCode that ends without an error after the tools of a ste
     return events.at(-1);
   };
 
-  it('counts as interrupted if it was asked to end, and as completed otherwise', async () => {
+  it('counts as interrupted if the runner interrupted it after the tool calls of a step, and as completed otherwise', async () => {
     expect(await ended(true, 'tool-calls')).toMatchObject({ turn: { status: 'interrupted', error: interrupted } });
     expect(await ended(false, 'tool-calls')).toMatchObject({ turn: { status: 'completed' } });
     expect(await ended(true, 'stop')).toMatchObject({ turn: { status: 'completed' } });

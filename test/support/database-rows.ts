@@ -3,7 +3,10 @@ import type { Knex } from 'knex';
 import { expect } from 'vitest';
 import { sendStatement } from '#foundation/postgres/statement.ts';
 
-/** Columns that change when a credential is merely used, by name, with the reason. All other columns count. */
+/**
+ * The columns that change whenever a credential is used. A key is the name of such a column, and its value is the reason for the change.
+ * Tests that compare rows before and after a call ignore changes of these columns, but of no others.
+ */
 export const movedByLooking: Record<string, string> = {
   last_used_at: 'the minute of a credential’s use is noted beside the request, also when the request is refused',
 };

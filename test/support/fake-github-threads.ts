@@ -1,5 +1,5 @@
-// The part of the stand-in for GitHub that stores reviews of pull requests and answers GraphQL. It checks each query against GitHub's
-// published schema (fixtures/github.graphql).
+// Stores the reviews of pull requests for the stand-in for GitHub, and executes the GraphQL requests that the stand-in receives. Each GraphQL
+// request is first checked against GitHub's published schema (fixtures/github.graphql).
 import { readFileSync } from 'node:fs';
 import { buildSchema, graphql, parse, validate } from 'graphql';
 import { isoTime } from '#foundation/clock.ts';

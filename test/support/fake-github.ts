@@ -41,7 +41,7 @@ export interface GitHubPullRequest extends Reviewed {
 }
 interface Repository {
   id: number;
-  /** Reactions by what they are added to, such as `issues/12`. */
+  /** The paths of the issues and comments that have a reaction, such as `issues/12`. */
   reactions: string[];
   /** Statuses of commits, in order. */
   statuses: { sha: string; state: string; context: string; description: string; target_url: string }[];
@@ -272,7 +272,7 @@ export async function openGitHub(token: string) {
       repositories.delete(from);
       moved.set(from, repositories.get(to)!);
     },
-    /** Deletes all records, and starts with these repositories. */
+    /** Deletes all repositories and other records, and then adds empty repositories with these names. */
     clear(...names: string[]): void {
       repositories.clear();
       moved.clear();

@@ -73,7 +73,10 @@ export async function startKubernetes(folder: string, pods: string[] | PodProces
     admit: (_job: Json): string | null => null,
     /** Admission of pods, which a quota or Pod Security may refuse: the reason for a refusal, or null. */
     admitPod: (_pod: Json): string | null => null,
-    /** The number of further requests to apply an object that the API server answers with a conflict. */
+    /**
+     * The number of conflict responses that the API server still has to send. While it is above 0, each request to apply an object gets a
+     * conflict response.
+     */
     conflicts: 0,
     isAway: false,
     /** The oldest resource version that a watch may begin from. */

@@ -128,7 +128,7 @@ export async function openS3(bucket = 'proofs') {
     },
     ListObjectsV2: ({ bucket, query }) => {
       const keys = [...objects.keys()].filter((place) => place.startsWith(`${bucket}/${query.get('prefix') ?? ''}`));
-      // A page of the list has one key, unless the request names another number.
+      // If the request does not set `max-keys`, the response contains only one key, and the service has to request the next page.
       const [from, limit] = [Number(query.get('continuation-token') ?? 0), Number(query.get('max-keys') ?? 1)];
       const listed = keys.sort().slice(from, from + limit);
       const contents = listed.map(

@@ -1,5 +1,6 @@
-// Slack as a loopback server: checks the arguments of every method against Slack's published reference (docs.slack.dev/reference/methods)
-// and the blocks against that of Block Kit, responds like Slack, signs events, commands and presses as Slack does, and fails on demand.
+// A stand-in for Slack, which listens on loopback and responds like Slack. It checks the arguments of every method against Slack's published
+// reference (docs.slack.dev/reference/methods), and the blocks of messages against the reference of Block Kit. It also creates the events,
+// slash commands and button presses that Slack would send, and their signatures. A test can make all methods fail.
 import { createHash, createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { now } from '#foundation/clock.ts';

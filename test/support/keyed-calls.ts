@@ -25,7 +25,10 @@ export interface Call {
   /** Table of the written rows: one row per effect. */
   table: string;
   where: object;
-  /** A call of the route that is refused; by default one with an invalid member of the body or an unknown id. */
+  /**
+   * A request to the same route that the service refuses. If it is absent, the test puts invalid fields into `body`, or, if there is no body,
+   * an unknown id into `path`.
+   */
   refused?: { path: string; body?: object };
 }
 
@@ -91,8 +94,9 @@ export async function openKeyedCalls() {
   }
   let webhook: { id: string; orgId: string } | undefined;
   /**
-   * Stores a webhook delivery as already sent. Returns its id and the path of its endpoint. `again` has the session for a call that resends
-   * the delivery, and the table and the condition that find the delivery which this call creates.
+   * Stores a webhook delivery as already sent. Returns the id of the delivery and the path of the webhook endpoint. `again` is for a test
+   * that resends the delivery: it contains the session for the call, and the table and the condition by which the test finds the new
+   * delivery.
    */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };

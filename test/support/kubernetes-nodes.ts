@@ -66,7 +66,10 @@ export function openNodes(folder: string, runner: string[]): PodProcesses {
   let output = '';
   const placeOf = (pod: string): string => path.join(folder, places.get(pod)!);
 
-  /** The command that starts a container's command in bubblewrap, with what the container sees. */
+  /**
+   * Returns the arguments of bubblewrap for executing the command of a container. The command sees only the folders of the system, the built
+   * programs of the service and the volumes of the container.
+   */
   function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
     const mounts = [...volumeMounts].sort((a: Json, b: Json) => a.mountPath.length - b.mountPath.length);
     const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath)];

@@ -1,4 +1,5 @@
-// Nodes of the stand-in cluster as processes of this machine, whose pods are scripted runners (light-node.mjs): light enough for hundreds of missions.
+// Opens nodes of the stand-in cluster. Each node is one process of this machine (light-node.mjs). The pods of a node are scripted runners
+// within its process. They do no work but wait, so a test can have hundreds of missions.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

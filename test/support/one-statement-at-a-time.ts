@@ -1,4 +1,5 @@
-// Rejects a statement that is sent while its connection executes another one, as pg 9 will; pg 8 queues it and warns.
+// Makes pg 8 throw an error if a statement is sent on a connection that still executes another statement. Without this module, pg 8 only
+// warns and queues the statement; pg 9 will reject it.
 import pg from 'pg';
 
 /** Private members of pg's client. */

@@ -30,7 +30,7 @@ export interface Called {
   query: Record<string, unknown>;
 }
 
-/** Reads a vendor's published description. @param widePaths Parameters of paths that may contain slashes */
+/** Reads a vendor's published description of its API. @param widePaths Names of path parameters whose values may contain slashes */
 export function readPublishedApi(fixture: string, widePaths: readonly string[] = []) {
   const description: { version?: string; paths: Record<string, Record<string, Operation>> } = JSON.parse(
     readFileSync(new URL(`../fixtures/${fixture}`, import.meta.url), 'utf8'),

@@ -11,7 +11,10 @@ export interface RetentionWorld {
   callers: Callers;
   shop: Place;
   other: Place;
-  /** The response to the owner of the first organization, or to another account. */
+  /**
+   * Sends the GraphQL query as this account, or as the owner of the first organization if no account is given. Returns the data of the
+   * query’s root field, or the problem of the response.
+   */
   ask(query: string, account?: Account): Promise<Json>;
   /** Tokens expire as the clock is moved, so each call uses a new one. */
   tokenOf(account: Account): Promise<{ token: string }>;

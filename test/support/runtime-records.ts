@@ -95,7 +95,7 @@ export const startSession = async ({ id }: Sandbox, more: Some<SandboxSession> =
     ...more,
   });
 
-/** Writes the pieces of one log, in order. The pieces of a prompt are its spans. */
+/** Writes the pieces of one log, in order. If the log is a prompt, each piece becomes a separate span of the prompt. */
 export async function writeLog({ sandboxId, role, sessionId }: SandboxSession, part: LogPart, pieces: string[]) {
   for (const [seq, content] of pieces.entries()) {
     const spanId = part === 'prompt' ? `span-${seq}` : null;

@@ -3,8 +3,9 @@
 //
 //   <script>[{"read":"a.txt"},{"edit":{"file":"a.txt","old":"x","new":"y"}},{"shell":"npm test"},{"say":"Done."}]</script>
 //
-// The user's last message with a script counts; the number of tool calls after it is the number of steps that are done. A step names an
-// action; the stand-in calls a tool for the action that the request offers. Further steps: {write: {file, content}},
+// Only the script in the user's last message with a script counts. The number of tool calls after this message is the number of steps
+// that are done. Each step names an action. The stand-in picks the tool that does this action from the tools that the request offers,
+// and calls the tool. Further steps: {write: {file, content}},
 // {plan: [{content, status}]}, {mcp: {tool, args}}, {json: {…}} (the answer in the shape that was asked for), {wait: ms},
 // {use: {name, input}}; and steps of a model that misbehaves: {fail: {status, type, message, retryAfter?, times?}},
 // {loop: step} (for ever), {characters: n} (an answer of that length), {breakOff: times} (a stream that stops half way),

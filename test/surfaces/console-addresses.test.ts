@@ -75,7 +75,7 @@ it('404 · people without a membership get the same page for an existing organiz
     expect(await leadsTo(`/console/o/${slug}/overview`, null)).toEqual(signIn(slug));
 });
 
-it('303 · a paid checkout credits its own organization, even if the person has opened another organization since the checkout started', async () => {
+it('303 · the organization for which a checkout was started gets the paid credits, even if the person has opened another organization meanwhile', async () => {
   const body = { offer: 'pack', quantity: 1, startNowConsent: true };
   const headers = { 'x-org-id': globex.id };
   const { url } = (await world.rest('POST', '/billing/checkout-sessions', { session, headers, body })).body;

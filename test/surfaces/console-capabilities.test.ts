@@ -1,5 +1,5 @@
-// Coverage of the API by the console: every root field of the schema is used by a page, or listed here with another place that uses it, or
-// with the reason why the console does not.
+// Checks that the console covers the API. Each root field of the schema must occur in a GraphQL document of the console or in the table
+// below. The table says which other page or client uses the field, or why the console does not need it.
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { type FieldNode, Kind, parse, visit } from 'graphql';

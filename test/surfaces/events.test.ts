@@ -183,7 +183,7 @@ describe('Streams of events', () => {
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });
 
-  it('a stream of events also reports the numbers of events that its filter leaves out, so that a reader that reconnects skips them', async () => {
+  it('a stream of events also sends the sequence number of an event that its filter leaves out, so that a reader that reconnects continues after this event', async () => {
     const start = await end();
     const reading = await stream('?types=budget.created');
     expect(await reading.next()).toEqual({ name: 'message', id: String(start), data: null });

@@ -1,5 +1,5 @@
-// Requests that the service refuses whoever sends them: they have a foreign Host name, an incomplete body or a body that is not UTF-8, or
-// they exceed a quota.
+// Tests of requests that the service refuses regardless of the sender: requests with a foreign Host name, with an incomplete body or with a
+// body that is not UTF-8, and requests that exceed a quota.
 import { once } from 'node:events';
 import { request as sendRaw } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -255,8 +255,8 @@ describe('Pipelined requests', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // The first request on the socket waits for the lock. The server must not read the next requests on the socket meanwhile. If it did, it
-    // would have time to execute them, because it first answers these 100 requests to /livez on other connections.
+    // The first request on the socket waits for the lock. While it waits, the server must not execute the other requests on the socket. If it
+    // did, it would execute them while the client sends the following 100 requests to /livez, which use other connections.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();
@@ -347,7 +347,8 @@ describe('Request rates of an organization', () => {
         for (let i = 0; i < n; i++) statuses.push((await own.rest('GET', '/me', { token })).status);
         return statuses;
       };
-      // Two of these exceed the rate of the credential.
+      // The last two of these six requests exceed the rate of the token, which is 4 per minute. They do not count against the rate of the
+      // organization, which is 6 per minute, so two requests of the second token are still accepted.
       expect(await times(6, first)).toEqual([200, 200, 200, 200, 429, 429]);
       expect(await times(3, second)).toEqual([200, 200, 429]);
       const { body, headers } = await own.rest('GET', '/me', { token: second });

@@ -1,4 +1,5 @@
-// Database connections held by calls with an Idempotency-Key: none during calls to vendors, and few for one organization.
+// Tests of calls with an Idempotency-Key: such a call holds no database connection while it waits for a vendor. If the calls of one
+// organization wait for a lock, all of them together hold only a few connections.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import knexFactory, { type Knex } from 'knex';

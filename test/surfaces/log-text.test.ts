@@ -8,7 +8,7 @@ const piece = fc
   .array(fc.constantFrom('a', 'B', '\n', '\n', 'İ', '\u001b[31m'), { minLength: 1 })
   .map((all) => all.join(''));
 
-it('a log forms one text from the piece that it read first, older pieces that are prepended, and newer pieces that are appended', () => {
+it('a log that was read in pieces has the lines of the whole text, even if older pieces were prepended and newer pieces were appended', () => {
   fc.assert(
     fc.property(
       fc.array(piece),

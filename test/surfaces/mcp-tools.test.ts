@@ -158,7 +158,7 @@ describe('The list of MCP tools', () => {
     expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
   });
 
-  test('times of MCP tools are milliseconds, seconds where the name ends in Sec, or ISO 8601, as the instructions say', async () => {
+  test('every time in the output of an MCP tool has a format from the instructions: milliseconds, seconds (if the field’s name ends in Sec) or ISO 8601', async () => {
     const { client } = await connect(token);
     expect(client.getInstructions()).toMatch(
       /milliseconds since 1970, or seconds where its name ends in Sec; .* ISO 8601/,

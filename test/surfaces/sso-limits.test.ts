@@ -59,7 +59,7 @@ const asUser = (name: string) =>
 
 const refusal = (answer: Answer) => [answer.status, /<h1>[^<]*<\/h1>\s*<p>([^<]*)<\/p>/.exec(answer.body)?.[1]];
 
-/** Registers an OAuth client, and lets a person sign in to it in the browser of their session. Returns the client's tokens. */
+/** Registers an OAuth client, and lets a person who is signed in to the console approve the client. Returns the client's tokens. */
 async function oauthSignIn({ organization, session }: Human): Promise<Record<string, string>> {
   const client = { redirect_uris: [redirectUri], client_name: 'Client' };
   const { client_id } = (await world.request('POST', '/v1/oauth2/register', { body: client })).body;

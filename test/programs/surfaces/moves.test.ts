@@ -54,7 +54,7 @@ afterAll(() => cells?.close());
 const command = (cell: TestCell, ...args: string[]) => admin(args, cell.env);
 const move = (from: TestCell, to: string) => command(from, 'org:move', '--org', 'acme', '--to', to);
 
-/** An artifact of the first project with its content. */
+/** Stores an artifact of the first project in a cell: the artifact’s record and its content. */
 async function storeArtifact({ env, world }: TestCell): Promise<void> {
   const [contentKey, orgId] = [newId('content'), alice.organization.id];
   async function* content() {

@@ -1,4 +1,5 @@
-// The operator’s commands, as processes alongside a running server and in this process: their effects and output.
+// The effects and the output of the operator’s commands. Some tests execute a command as a separate process while a server runs. The other
+// tests call the command’s function in the process of the tests.
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
@@ -361,7 +362,7 @@ describe('Operator’s commands', () => {
       expect(await world.knex('stored_contents').whereNull('sizeBytes')).toEqual([]);
     });
 
-    it('bench:demo needs projects to create artifacts', async () => {
+    it('bench:demo fails if the demo organization has no projects', async () => {
       await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo-once' });
       await expect(fillDemo({ runs: 1, sandboxes: 0, artifacts: 0, metrics: 0 })).rejects.toThrow('has no projects');
       await world.knex('organizations').where({ slug: 'demo' }).delete();

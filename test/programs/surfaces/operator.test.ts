@@ -18,7 +18,7 @@ import { openWorld, type World } from '../../support/world.ts';
 let world: World;
 let acme: Organization;
 let token: string;
-/** The pool with which the service reads the database once a test has replaced the pool of the world. */
+/** The database pool that one of the tests opens. From then on, the service uses this pool instead of the world’s pool. */
 let rebound: World['knex'] | undefined;
 
 beforeAll(async () => {

@@ -1,4 +1,5 @@
-// The page of MCP servers of a project in a real browser, by role and label. Rules of servers are tested in test/domain/mcp-*.test.ts.
+// Tests the console page that shows a project’s MCP servers, in a real browser. The tests find the elements of the page by their roles and
+// labels. The rules that apply to MCP servers are tested in test/domain/mcp-*.test.ts.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from '../../support/browser.ts';

@@ -163,7 +163,7 @@ it('a GraphQL query has spans of its loaders below the span of the operation, in
   expect(collector.tree('c'.repeat(32))).toEqual([]);
 });
 
-it('an MCP tool call continues the trace in its _meta member, and links to the trace of the HTTP request', async () => {
+it('an MCP tool call continues the trace whose context is in its _meta field, and links to the trace of the HTTP request', async () => {
   const { world, alice } = missions;
   const _meta = { traceparent: `00-${'9'.repeat(32)}-${callerSpan}-01` };
   const params = { name: 'list_budgets', arguments: {}, _meta };
@@ -351,7 +351,8 @@ it('a mission is a separate trace of plan, steps, model calls and tool calls; th
   const called = find(mission.children![0]!, 'execute_tool search');
   expect(called.children!.map(({ name }) => name)).toContain('POST');
 
-  // The model and the MCP server get the context of the span of their call.
+  // The request to the model names the span of the model call as its parent span. The message to the MCP server names the span of the tool
+  // call.
   const idOf = (name: string) => collector.spans.find((one) => one.traceId === trace && one.name === name)!.spanId;
   const asked = models.seen.find(({ path: at }) => at.endsWith('/messages'))!;
   expect(asked.headers).toMatchObject({ traceparent: `00-${trace}-${idOf(chat.name)}-01` });
