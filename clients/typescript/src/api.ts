@@ -2718,7 +2718,7 @@ export interface InboxItem {
   projectId: string | null;
   /** The person to whom the mission is charged; null for an item that belongs to nobody. */
   userId: string | null;
-  /** The run; for a limit of several missions, the run that has waited longest. Null for an event. */
+  /** The id of the run that the item is about. If several missions wait for the same limit, this is the run that has waited longest. Null for an event. */
   runId: string | null;
   /** The inbound hook that received the event; null unless the item is an event. */
   hookId: string | null;
@@ -4902,7 +4902,7 @@ export interface ScopeGroup {
   key: string;
   /** The name of the group, for people. */
   name: string;
-  /** The scopes of the group, the one for reading first. */
+  /** The scopes of the group. The list begins with the scope that allows reading. */
   scopes: ScopeEntry[];
 }
 /** A scope: one permission that a credential can have. */
@@ -5058,7 +5058,7 @@ export interface SetProjectConnectorsParameters {
   projectId: string;
   /** The connectors to change. */
   input: {
-    /** The connector of the tracker; null for the built-in one. Another tracker clears the team. */
+    /** The connector of the tracker; null for the built-in tracker. If you choose another tracker and name no team in `trackerTeamKey`, the project has no team afterwards. */
     trackerConnectorId?: string | null;
     /** The key of the team in the tracker. */
     trackerTeamKey?: string | null;
@@ -6572,7 +6572,7 @@ export interface Operations {
   interruptRun: { input: InterruptRunParameters; output: Run };
   /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
   resumeRun: { input: ResumeRunParameters; output: Run };
-  /** Repeats the mission of a run from its beginning. Runs its scheduled task or automation, or else a mission with the same prompt, agent and limits. While the new run is open, a repeated request returns that run. Requires the scope `missions:run`. */
+  /** Starts the mission of a run again from its beginning. If a scheduled task or automation has started the run, this task or automation runs once more. Otherwise, a mission with the same prompt, agent and limits starts. While the new run is open, a repeated request returns the new run. Requires the scope `missions:run`. */
   rerunMission: { input: RerunMissionParameters; output: Run };
   /** Starts a mission that continues a recorded mission from one of its model calls. Earlier calls are answered from the recording, at no cost. At the chosen call, the session of the agent continues with the chosen model, version and message. The mission fails when the replay differs from the recording before the call. Also requires `artifacts:read`. Requires the scope `missions:run`. */
   forkMission: { input: ForkMissionParameters & ForkMissionRequest; output: Run };

@@ -1283,7 +1283,7 @@ export type ProjectConnectorsRequest = {
   llmConnectorId?: InputMaybe<Scalars['String']['input']>;
   /** The connector of the source host. */
   scmConnectorId?: InputMaybe<Scalars['String']['input']>;
-  /** The connector of the tracker; null for the built-in one. Another tracker clears the team. */
+  /** The connector of the tracker; null for the built-in tracker. If you choose another tracker and name no team in `trackerTeamKey`, the project has no team afterwards. */
   trackerConnectorId?: InputMaybe<Scalars['String']['input']>;
   /** The key of the team in the tracker. */
   trackerTeamKey?: InputMaybe<Scalars['String']['input']>;

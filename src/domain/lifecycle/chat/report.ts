@@ -55,7 +55,7 @@ export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThrea
   }
 }
 
-/** Posts the state of the newest mission of the thread in the chat. @throws the errors of the vendor */
+/** Reports the newest mission of a chat thread with messages in this thread. @throws the errors of the vendor */
 export async function reportInChat(thread: ChatThread): Promise<void> {
   const run = await newestRunInThread(thread.id);
   if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));

@@ -77,7 +77,7 @@ import { OrgClosure } from './model.ts';
 
 type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
 
-/** Models whose rows contain the id of their organization. */
+/** Database models whose rows contain the id of their organization. */
 const ofOrganization: readonly Model[] = [
   ...[
     OrgClosure,
@@ -139,7 +139,7 @@ const ofOrganization: readonly Model[] = [
   ...[AuditEvent, AuditCheckpoint, AuditStream, WebhookEndpoint, WebhookDelivery],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
-/** Models whose rows do not contain the id of their organization, but refer to a row of another model that does. */
+/** Database models whose rows do not contain the id of their organization. Each row refers to a row of another model, which contains this id. */
 const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
   [CreditEntry, 'transferId', CreditTransfer],
   [ChatPost, 'threadId', ChatThread],

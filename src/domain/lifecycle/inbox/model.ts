@@ -22,7 +22,10 @@ export class InboxMark extends table('inbox_marks', {
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
   itemId: column<string>(),
-  /** When the item's wait began, as the person saw it. If the record waits again later, the item reappears. */
+  /**
+   * When the item began to wait, copied from the item when the person hid it. If the record later waits again, its item has a later time than this
+   * copy, and reappears.
+   */
   since: column<number>(),
   /** Time until which the item is hidden; null for an item that the person has marked as done. */
   until: column<number | null>(),

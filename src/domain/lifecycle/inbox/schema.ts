@@ -63,7 +63,8 @@ const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
       projectId: stringOrNull('The project; null for an event.'),
       userId: stringOrNull('The person to whom the mission is charged; null for an item that belongs to nobody.'),
       runId: stringOrNull(
-        'The run; for a limit of several missions, the run that has waited longest. Null for an event.',
+        'The id of the run that the item is about. If several missions wait for the same limit, this is the run that has waited longest. ' +
+          'Null for an event.',
       ),
       hookId: stringOrNull('The inbound hook that received the event; null unless the item is an event.'),
       deliveryId: stringOrNull('The delivery that brought the event; null unless the item is an event.'),

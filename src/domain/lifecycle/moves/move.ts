@@ -230,7 +230,7 @@ async function cancel(orgId: OrgId): Promise<CanceledMove> {
   return { canceled: true, isDiscarded };
 }
 
-/** The organization with this slug, or the recorded id of one that has moved. @throws MoveError */
+/** Finds the organization with this slug. If it has moved to another cell, the record of the move provides its id. @throws MoveError */
 export async function movingOrganization(slug: string): Promise<Moving> {
   const organization = await Organization.find({ slug });
   if (organization) return organization;

@@ -1,5 +1,5 @@
-// Imports the organization in a file into this installation, in one transaction that commits only after everything in the file was
-// verified.
+// Imports an organization from a file into this installation. One transaction writes all rows of the organization, and commits only after
+// everything in the file was verified.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';

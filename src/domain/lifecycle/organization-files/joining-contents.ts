@@ -36,8 +36,8 @@ export async function receiveContents(entries: EntryCursor, received: string[]):
 async function reserve(key: string): Promise<void> {
   if (!/^cnt_\w{5,60}$/.test(key))
     throw new OrganizationFileError(`the file is damaged: ${key} is not a valid content key`);
-  // This is checked before the key is reserved, because the sweep removes the bytes of reserved keys, and these bytes may belong to another
-  // installation.
+  // The storage is checked before the key is reserved. Bytes that are already stored under the key may belong to another installation, and once the
+  // key is reserved, the sweep may remove these bytes.
   if (!(await isReserved(key)) && (await isStored(key)))
     throw new OrganizationFileError(
       'the storage of this installation already contains content from this file: each installation needs its own bucket or prefix',

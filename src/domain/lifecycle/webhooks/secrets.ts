@@ -18,7 +18,7 @@ export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
   previousSecretUntil: number | null;
 }
 
-/** The current secret and, as long as it is still used for signing, the previous one. */
+/** Decrypts the current secret of the endpoint, and also the previous secret while the previous secret is still used for signing. */
 export function unsealSecrets(endpoint: SealedSecrets, at: number): string[] {
   const { id, sealedSecret, sealedPreviousSecret, previousSecretUntil } = endpoint;
   const previous = (previousSecretUntil ?? 0) > at ? sealedPreviousSecret : null;

@@ -19,7 +19,10 @@ export interface SubscriptionChanges {
   cancelAtPeriodEnd?: boolean | null | undefined;
 }
 
-/** A changed plan starts and is charged with the next period. @throws 409 without a subscription */
+/**
+ * Changes the plan, or sets whether the subscription ends with its current period. A new plan, and its price, apply from the start of the next
+ * period. @throws 409 without a subscription
+ */
 export async function updateSubscription(
   caller: Caller,
   { plan, cancelAtPeriodEnd }: SubscriptionChanges,

@@ -1,5 +1,5 @@
-// Guards moving organizations against writes, with triggers on all tables of organizations. The triggers exist only while an organization
-// is moving, because they cost some microseconds for each written row. New tables are included automatically.
+// While an organization moves to another cell, triggers on the tables refuse writes to rows of this organization. The triggers exist only while an
+// organization is moving, because they cost some microseconds for each written row. New tables get the triggers automatically.
 import { minutes, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind, retrying } from '#foundation/postgres/database-errors.ts';

@@ -1,4 +1,5 @@
-// Operations of the identity provider on the groups of its directory, and of owners on the roles of groups.
+// Operations on the groups of a directory. The identity provider creates, changes and deletes the groups. Owners choose the role that each group
+// gives to its members.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';

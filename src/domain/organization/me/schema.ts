@@ -113,7 +113,7 @@ const ScopeGroupType = builder.objectRef<ScopeGroup>('ScopeGroup').implement({
     members(t, {
       key: string('The prefix of the group’s scopes, before the colon.'),
       name: string('The name of the group, for people.'),
-      scopes: typed([ScopeEntry], 'The scopes of the group, the one for reading first.'),
+      scopes: typed([ScopeEntry], 'The scopes of the group. The list begins with the scope that allows reading.'),
     }),
 });
 const ScopeCatalog = builder.objectRef<{ groups: ScopeGroup[] }>('ScopeCatalog').implement({

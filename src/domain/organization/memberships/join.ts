@@ -37,8 +37,9 @@ export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
 
 /**
- * Joins the memberships `m` of a person in readable organizations: those that are not hidden from the session, and closed ones only for
- * their owners. @param hidden SQL expression for an array of ids
+ * Joins the membership `m` of a person in an organization that the session can read. The row is left out if the organization is hidden from the
+ * session, or if the organization is closed and the person is not an owner. @param hidden SQL expression for an array with the ids of the hidden
+ * organizations
  */
 export const joinReadableMembershipSql = (userId: string, orgId: string, hidden: string): string =>
   `join memberships m on m.user_id = ${userId} and m.org_id = ${orgId} and not m.org_id = any(${hidden})

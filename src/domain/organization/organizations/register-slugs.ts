@@ -6,8 +6,8 @@ import { organizationsAfter } from './operations.ts';
 import { reserveSlug, slugPaths } from './reserved-slugs.ts';
 
 /**
- * Reserves the slugs of all organizations of this cell, and returns those that another cell has. If there are none, the cell is registered.
- * Organizations that are created meanwhile reserve their slugs themselves.
+ * Reserves the slugs of all organizations of this cell. Returns the slugs that could not be reserved because organizations of other cells have
+ * them. If every slug is reserved, this cell is registered. Organizations that are created meanwhile reserve their slugs themselves.
  */
 export async function registerSlugs(): Promise<{ reserved: number; taken: string[] }> {
   const [cell, directory] = [ownCell(), directoryCell()];

@@ -68,7 +68,10 @@ async function isTaken({ slug, orgId }: Wanted): Promise<boolean> {
   return found !== undefined && found.id !== orgId;
 }
 
-/** Conflicts in this cell with an organization that another cell is creating or importing. */
+/**
+ * Checks an organization that another cell is creating or importing. Returns whether a different organization in this cell has the slug
+ * (`isTaken`), and whether this cell already contains the organization itself (`isHere`).
+ */
 export const findWanted = async (wanted: Wanted): Promise<{ isTaken: boolean; isHere: boolean }> => ({
   isTaken: await isTaken(wanted),
   isHere: (await Organization.find({ id: wanted.orgId as Organization['id'] })) !== undefined,

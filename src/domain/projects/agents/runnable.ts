@@ -1,6 +1,6 @@
-// SQL conditions for statements on runs: the agents of an organization that a claiming runtime, or some connected runtime, can execute. An
-// agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's connectors provide
-// credentials to every runtime.
+// SQL conditions for statements about runs. They tell which agents of an organization the runtime that claims a run can execute, and which agents
+// any connected runtime can execute. An agent needs a runtime that offers its harness. An agent with a model also needs credentials for the model,
+// which the runtime or a connector of the organization provides.
 import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
 import { standardTemplateId } from '../sandbox-templates/settings.ts';
 import {

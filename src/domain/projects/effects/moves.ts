@@ -57,8 +57,8 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
   returning e.id`;
 
 /**
- * Marks a tool call as failed if the process that carried it out has ended, and a pull request if its branch could not be pushed. A person
- * then decides again. Returns the number of effects that were marked.
+ * Marks effects as failed, so that a person decides about them again. A tool call is marked if the process that made the call has ended. A pull
+ * request is marked if its branch could not be pushed. Returns the number of effects that were marked.
  */
 export const failStuckEffects = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;

@@ -1,4 +1,4 @@
-// GraphQL types for the effect policy, a field of projects, sandbox templates and recurring missions.
+// GraphQL types for the effect policy. Projects, sandbox templates and recurring missions have a field that contains such a policy.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { members, strings, typed } from '#graph/members.ts';

@@ -54,7 +54,10 @@ export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendo
 export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 
-/** The provider of a model outside the catalog, which only connectors that list this model can serve. */
+/**
+ * Stands for the provider of a language model that is not in the catalog: `model:` and the id of the model. Only connectors that list the model can
+ * serve it.
+ */
 export type NamedModel = `model:${string}`;
 export type ModelProvider = ModelVendor | NamedModel;
 

@@ -208,7 +208,10 @@ const connectorCountsSql = `select count(*) filter (where broken_since is null) 
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** The vendors of the organization's model connectors that have credentials. If `orgId` is null, the connectors of all organizations count. */
+/**
+ * Lists each vendor for which the organization has a model connector with credentials. If `orgId` is null, the connectors of all organizations
+ * count.
+ */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Integration, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations

@@ -74,7 +74,7 @@ export interface ChatRequest {
 export interface Chat {
   /** Starts the verification of a request's signature. @throws 401 that names the header */
   signature(secret: string, headers: IncomingHttpHeaders): BodySignature;
-  /** Headers in lower case that are not stored: with their values, another sender could repeat the request. */
+  /** Names, in lower case, of the headers that are not stored, because anyone who knows their values could send the request again. */
   secretHeaders: readonly string[];
   /** Parses a request. @throws 400 */
   receive(payload: EventPayload): ChatRequest;

@@ -78,7 +78,7 @@ export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & {
   maxBytes?: number;
   /** Reads a rate limit from the response; null when the response reports none. */
   limitIn?(response: OutboundResponse): RateLimit | null;
-  /** Whether the response status must not change the recorded state of the credentials. */
+  /** If true, `call` leaves the recorded state of the credentials unchanged, whatever the status of the response is. */
   judgesNothing?: boolean;
 };
 

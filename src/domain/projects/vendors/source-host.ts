@@ -169,8 +169,8 @@ export interface Repository {
    */
   readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
   /**
-   * URL and credentials for git. @param isReadOnly Whether credentials that cannot push suffice; a host that has no such credentials
-   * returns its own
+   * Returns the URL and the credentials for git. @param isReadOnly Whether credentials that cannot push suffice. A host that cannot create such
+   * credentials returns credentials that can push
    */
   access(project: Project, connector: Integration, isReadOnly?: boolean): Promise<RepositoryAccess>;
   /** Deletes a branch; a missing branch is not an error. @throws as `readFile` */

@@ -21,8 +21,8 @@ export interface FoundIssue extends CreatedIssue {
 }
 
 /**
- * A change of the issue of a run, which shows the state of the run. A run is reported to its issue when it has ended. A run that an event has
- * started is also reported when it has started.
+ * Describes how to change the issue of a run, so that the issue shows the state of the run. An issue is changed when its run has ended. If an event
+ * has started the run, the issue is also changed when the run has started.
  */
 export interface IssueOutcome {
   runId: Id<'run'>;

@@ -29,8 +29,8 @@ export interface BlockedHost {
  * Adds a host that was blocked in a run to the template whose network policy has blocked it: the template of the step that requested the host, or
  * else the template of the project. If this is the built-in template, the project gets a new template with the host. Changes of the organization's
  * templates by this operation are serialized, so that none is lost and a repeated call changes nothing.
- * @throws 404, 400 for a host that was not blocked or that no policy can name, 403 if a template has to be chosen without `projects:write`,
- * 409 beyond the maximum number of hosts in the policy, or of templates in the organization
+ * @throws 404; 400 for a host that was not blocked, or that no policy can name; 403 for a caller without `projects:write`, if the project has to
+ * get a new template; 409 if the policy already has the maximum number of hosts, or the organization already has the maximum number of templates
  */
 export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): Promise<TemplateRecord> {
   const orgId = ownOrganization(caller);

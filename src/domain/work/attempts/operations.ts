@@ -75,7 +75,7 @@ export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGro
     return decide(trx, caller, group, { state: 'chosen', chosenRunId: chosen.id });
   });
 
-/** Closes all attempts without a choice; a second call changes nothing. @throws 404, 409 after an attempt was chosen */
+/** Closes all attempts of the group, and chooses none of them. A second call changes nothing. @throws 404, 409 after an attempt was chosen */
 export const closeAttempts = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {
     const { id } = await findGroup(caller, groupId);

@@ -12,7 +12,7 @@ import { budgetText, readSpendLimits, type SpendLimit } from './spending.ts';
 export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
 
 export interface MoneyLeft {
-  /** Amount that the next model call or minute may cost, in millionths of a US dollar. */
+  /** Amount that is left for the next model call or for the next minute of the sandbox, in millionths of a US dollar. */
   left: number;
   /** The limit that leaves the least money, among all limits that apply to the run. */
   parkedBy: ParkingLimit;

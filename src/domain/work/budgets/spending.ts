@@ -45,7 +45,10 @@ const usedSql = `select id, org_id, subject, project_id, user_id, period, amount
 export const budgetUses = (ids: readonly string[]): Promise<BudgetUse[]> =>
   sql<BudgetUse>(`${usesSql} where b.id = any($3)`, [...starts(), [...ids]]);
 
-/** The budgets of these organizations that are spent to at least this share, largest amounts first. */
+/**
+ * Lists the budgets of the organizations. A budget is listed if at least the fraction `share` of its amount is spent. Budgets with larger amounts
+ * come first.
+ */
 export const findUsedBudgets = (orgIds: readonly string[], share: number, trx?: Transaction): Promise<BudgetUse[]> =>
   sql<BudgetUse>(usedSql, [...starts(), [...orgIds], share], trx);
 

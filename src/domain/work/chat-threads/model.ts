@@ -55,7 +55,7 @@ export class ChatThread extends table('chat_threads', {
   id: column<Id<'chatThread'>>(),
   orgId: column<Id<'organization'>>(),
   integrationId: column<Id<'integration'>>(),
-  /** The vendor's id of the channel; for an agent session, of the agent's account. */
+  /** The vendor's id of the channel. In the record of an agent session, this is the vendor's id of the agent's account. */
   channelId: column<string>(),
   /** The vendor's id of the thread's first message, or of the agent session; null until the first message about a command is posted. */
   threadId: column<string | null>(),

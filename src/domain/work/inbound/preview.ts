@@ -31,7 +31,10 @@ export interface PreviewRequest {
   deliveryId?: string | undefined;
 }
 
-/** Computes the effect on each delivery, newest first. @throws 404 for a project, hook or delivery of another organization */
+/**
+ * Computes what the rule would do with each delivery; the newest delivery comes first. @throws 404 for a project, hook or delivery of another
+ * organization
+ */
 export async function previewTrigger(
   caller: Caller,
   { trigger, projectId, deliveryId }: PreviewRequest,

@@ -1,5 +1,5 @@
-// Writes the effects of an event about an agent session and the message that the session shows, both in one transaction. The missions that the event
-// has started send their own reports to the session later (../../lifecycle/agent-sessions).
+// Records the outcome of an event about an agent session. The same transaction queues a message that shows this outcome in the session. The
+// missions that the event has started send their own reports to the session later (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';

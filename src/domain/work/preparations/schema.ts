@@ -1,4 +1,4 @@
-// Preparations of the environments of a run in all APIs.
+// Defines how all APIs (GraphQL, REST and MCP) show the preparations of the environments in which the agents of a run work.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, strings, typed } from '#graph/members.ts';

@@ -14,7 +14,10 @@ const ProjectConnectorsRequest = request(
     .object({
       trackerConnectorId: connector
         .nullable()
-        .describe('The connector of the tracker; null for the built-in one. Another tracker clears the team.'),
+        .describe(
+          'The connector of the tracker; null for the built-in tracker. If you choose another tracker and name no team in `trackerTeamKey`, ' +
+            'the project has no team afterwards.',
+        ),
       trackerTeamKey: boundedText(text.trackerTeamKey)
         .nullable()
         .optional()

@@ -7,8 +7,9 @@ import * as operations from './operations.ts';
 builder.mutationField('rerunMission', (t) =>
   t.field({
     description:
-      'Repeats the mission of a run from its beginning. Runs its scheduled task or automation, or else a mission with the same prompt, ' +
-      'agent and limits. While the new run is open, a repeated request returns that run.',
+      'Starts the mission of a run again from its beginning. If a scheduled task or automation has started the run, this task or automation ' +
+      'runs once more. Otherwise, a mission with the same prompt, agent and limits starts. While the new run is open, a repeated request ' +
+      'returns the new run.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/rerun', status: 201, errors: [402, 409] },
     tool: { name: 'rerun_mission', openWorld: true, startsRun: true },

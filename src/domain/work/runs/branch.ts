@@ -142,7 +142,7 @@ const noteBlockerSql = announcing(
   'update runs set merge_blocker = $2, updated_at = $3 where id = $1 and merge_blocker is distinct from $2',
 );
 
-/** Only the commit that a reviewer of the run or a person has approved is merged automatically. */
+/** A commit is merged automatically only if a reviewer of the run, or a person, has approved this commit. */
 function mergeBlocker(
   { status, approvedSha }: OpenPullRequest,
   { state, headSha, isReady }: PullRequest,

@@ -122,7 +122,10 @@ const weeksSql = `${missionsSql}
     count(*) filter (where status = 'completed')::integer as completed, count(*) filter (where is_merged)::integer as merged
   ${ofAgent} group by 1 order by 1`;
 
-/** Counts the missions of each week, which is the week in which a mission started; oldest week first. Weeks without missions are left out. */
+/**
+ * Counts the missions of each week. A mission counts in the week in which its first run was created. The oldest week comes first; weeks without
+ * missions are left out.
+ */
 export async function qualityWeeks(caller: Caller, filter: Omit<QualityFilter, 'groupBy'>): Promise<QualityWeek[]> {
   const values = parametersOf(caller, filter);
   return values ? sql<QualityWeek>(weeksSql, values) : [];

@@ -24,8 +24,9 @@ interface ModelUse {
 
 interface Conventions {
   provider: string;
-  /** Names of operations: `mission` is the name for a mission, and `step` returns the name for a step with this role. */
+  /** The name of the operation that a mission performs. */
   mission: string;
+  /** Returns the name of the operation that an agent performs in a step. @param role The role of this agent */
   step(role: AgentRole): string;
   /** Attributes of cached tokens. */
   cached(tokens: Tokens): Attributes;

@@ -1,5 +1,5 @@
-// Runs whose details were deleted after the retention period of their organization: their records remain, with figures of the details
-// (docs/decisions/0089-runs-keep-their-result.md).
+// Runs whose details were deleted because the retention period of their organization has ended. The record of such a run remains, and contains
+// figures that were computed from the details before these were deleted (docs/decisions/0089-runs-keep-their-result.md).
 import { isoTime, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';

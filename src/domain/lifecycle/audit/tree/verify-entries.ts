@@ -76,9 +76,9 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
 }
 
 /**
- * Whether the leaf hash of the first entry was computed from the content of the second entry. The content of the second entry is hashed twice
- * with the number of the first entry: once with the time of the second entry, and once with the time of the first entry. One of these two
- * hashes has to match.
+ * Whether the leaf of the first entry is a hash of the content of the second entry, as after a swap. If the entries were swapped, their times may
+ * have been swapped too, or may have stayed. The content of the second entry is therefore hashed with the number of the first entry, and with the
+ * time of either entry. One of these two hashes has to equal the leaf.
  */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));

@@ -51,7 +51,10 @@ const Jobs = z.object({ jobs: z.array(Job) });
 const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): boolean =>
   conclusion === 'failure' || conclusion === 'timed_out';
 
-/** Maximum number of jobs whose logs are read, of characters of all logs that are kept, and of bytes of one log. */
+/**
+ * The logs of at most `jobs` failed jobs are read. The ends of these logs are kept, with at most `characters` characters in total. A log with more
+ * than `logBytes` bytes is not read.
+ */
 const logLimits = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
 export async function failedJobs(project: Project, { id, attempt }: CiRun): Promise<string> {
