@@ -18,8 +18,8 @@ export interface RestExposure {
   /** Status of success; 200 by default. */
   status?: number;
   /**
-   * Name of the request record, which has a member for each argument of the field that is not in the path of the route. If absent, the
-   * argument `input` is the body of the request.
+   * Name of the record that describes the body of the request. The members of the record are the arguments of the field, except the
+   * arguments in the path of the route. If `body` is absent, the argument `input` is the body of the request.
    */
   body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
@@ -29,7 +29,8 @@ export interface RestExposure {
   /** Error statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
   /**
-   * Names of arguments that exist in GraphQL and in tools but not in REST, because the contract specifies which arguments the route has.
+   * Names of the arguments that the REST route does not accept, because the contract does not list these arguments for the route. GraphQL
+   * and tools accept the arguments.
    */
   without?: readonly string[];
 }

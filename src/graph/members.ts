@@ -65,7 +65,7 @@ interface RelationOptions {
   type?: object;
 }
 
-/** A member that leads to the relation of the model with the same name. Only callers with the scope `link` may follow it. */
+/** A member that returns related records. The model has a relation with the member's name. Only callers with the scope `link` may follow it. */
 class Relation {
   readonly kind: 'belongsTo' | 'hasMany';
   readonly options: { link: Rule; description: string } & RelationOptions;
@@ -91,7 +91,8 @@ type OfRow<Row, D> = {
 };
 
 /**
- * The types are shallow, so that the compiler does not compare the types of Pothos here. That would triple the compiler's time and memory.
+ * Declares the fields of a graph type. The parameter types are shallow on purpose. With exact types, the compiler would compare the types of
+ * Pothos here, and would need three times as much time and memory.
  */
 export function members<Row, D extends Record<string, object>>(
   t: PothosSchemaTypes.ObjectFieldBuilder<Types, Row>,

@@ -3,7 +3,10 @@ import { z } from 'zod';
 import { describeFields, type FieldError } from '#foundation/problem.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 
-/** The sentence for one issue, without the field's name, including bounds. */
+/**
+ * Describes an issue of zod as a sentence without its subject, which is the name of the field: `must be at most 80 characters`. Undefined
+ * means that zod's own message is used.
+ */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
   const unit = (origin: string, n: number | bigint) =>
     ({ string: `${n} character${n === 1 ? '' : 's'}`, array: `${n} entr${n === 1 ? 'y' : 'ies'}` })[origin] ?? `${n}`;

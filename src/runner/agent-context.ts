@@ -156,7 +156,7 @@ const observing = ({ recorder, replaying }: ReturnType<typeof openCalls>): Pick<
   },
 });
 
-/** Returns the function that opens the gateway of a run for the first step that an agent does. Later steps use the same gateway. */
+/** Returns the function from which each agent step gets the gateway of the run. The first step opens the gateway. */
 function openShared(
   { platform, capabilities }: RunSettings,
   places: RunPlaces,

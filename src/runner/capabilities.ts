@@ -32,8 +32,8 @@ export const podIsolation = (containers?: Containers): Isolation => ({
 });
 
 /**
- * The isolation in which a harness is tested when missions run in pods. The test runs on the runner's machine, and has no isolation there,
- * because the containers that isolate missions exist only in pods.
+ * Settings for running a program without isolation. If missions run in pods, harnesses are tested without isolation, because the test runs
+ * on the runner's machine, and the containers that isolate missions exist only in pods.
  */
 const unisolated: Isolation = { level: 'none', description: '' };
 

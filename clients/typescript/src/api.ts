@@ -2501,15 +2501,15 @@ export interface HostThread {
   url: string;
   /** The path of the file in the repository. */
   path: string;
-  /** The version of the file to which the lines belong. */
+  /** The version of the file to which the lines of the thread belong. */
   side: 'old' | 'new';
-  /** The first of the lines, counted from 1; null when the newest commit lacks them. */
+  /** The number of the first line of the thread, counted from 1; null when the newest commit does not contain the lines of the thread. */
   startLine: number | null;
-  /** The last of the lines; null when the newest commit lacks them. */
+  /** The number of the last line of the thread; null when the newest commit does not contain the lines of the thread. */
   line: number | null;
   /** Whether the thread is resolved. */
   isResolved: boolean;
-  /** The login of the person who resolved it; null while it is open or when the host does not say. */
+  /** The login of the person who resolved the thread; null while the thread is not resolved, and when the host does not name the person. */
   resolvedBy: string | null;
   /** The review comment of this service that began the thread; null for a thread that began at the host. */
   commentId: string | null;
@@ -4194,7 +4194,7 @@ export interface RunEventsParameters {
 }
 /** Runs that share a status, a project, an agent or a person. */
 export interface RunGroup {
-  /** The status, or the id of the project, agent or person; null for runs without one. */
+  /** The value that the runs of the group share: a status, or the id of a project, agent or person. Null for runs without an agent or person. */
   key: string | null;
   /** The name of the project, agent or person; null for a status, and for a deleted record. */
   name: string | null;

@@ -1,6 +1,7 @@
-// A capacity shared by callers: a total, a maximum share per key, and a short queue while it is full. The queue alternates between keys,
-// so that a key at its maximum share never delays another. Urgent callers go before other callers of their key, except in every fourth
-// turn, and have a queue length of their own, so that the others cannot fill it.
+// A capacity that callers share. The total use is limited, and so is the use by callers with the same key. While the capacity is full,
+// callers wait in a short queue. The queue serves the keys in turn, so that a key that has used up its share never delays another key.
+// Among the waiting callers of one key, urgent callers go first, except in every fourth turn. Urgent callers and other callers are counted
+// separately, so that an urgent caller may still wait when the queue is full of other callers.
 import { tooBusy } from '../problem.ts';
 import { createLine, type Line } from './line.ts';
 
@@ -85,7 +86,7 @@ export function createCapacity({ name, all, perKey, queue, description }: Capaci
     };
   }
 
-  /** A key moves to the end when one of its waiters is admitted. The loop ends after a pass in which none of the next waiters fits. */
+  /** Admits waiting callers while any of them fits. When a waiter is admitted, its key moves behind the other keys in the queue. */
   function admitWaiting(): void {
     for (let admitted = true; admitted; ) {
       admitted = false;

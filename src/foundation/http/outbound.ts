@@ -153,7 +153,7 @@ export async function readTxtRecords(name: string, signal: AbortSignal): Promise
   }
 }
 
-/** Checks a URL that is used later, as far as possible without resolving its name. @throws OutboundError */
+/** Checks the text of a URL to which requests are sent only later. The name of the host is not resolved. @throws OutboundError */
 export function checkAddressText(address: string): void {
   try {
     requireAllowed(new URL(address), literalOf(new URL(address)));

@@ -207,7 +207,7 @@ export class BaseModel extends Model {
       .patch(changes as object);
   }
 
-  /** Changes the rows with these values, and returns the changed rows. */
+  /** Writes the values of `changes` to all rows that match `where`, and returns these rows with their new values. */
   static async patchReturning<M extends object>(
     this: ClassOf<M>,
     trx: Transaction | undefined,

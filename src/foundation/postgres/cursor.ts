@@ -1,6 +1,6 @@
-// Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is opaque and
-// signed together with the list and its filter, so that other lists reject it. The cost of a page does not depend on its depth: OFFSET is
-// never used.
+// Keyset paging. A list is sorted by creation time, newest first or oldest first, and records with the same time are sorted by id. One
+// index serves both orders, because PostgreSQL reads it in either direction. A cursor is opaque and is signed together with the list and
+// its filter, so that other lists reject the cursor. Later pages cost no more than the first page, because OFFSET is never used.
 
 import { invalid } from '../problem.ts';
 import { sameBytes, signature } from '../secrets/secrets.ts';

@@ -18,7 +18,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '57P03': 'retry', // starting up or shutting down
   '53300': 'retry', // too many connections: rejected before it was applied
   '3D000': 'retry', // no such database: it was dropped or is being restored; the statement was rejected before it was applied
-  '25006': 'retry', // a read-only node: the primary moved
+  '25006': 'retry', // the server is read-only, because another server has become the primary
   '08001': 'retry',
   '08004': 'retry',
   ECONNREFUSED: 'retry',

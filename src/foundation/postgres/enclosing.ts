@@ -1,5 +1,5 @@
-// Finds the transaction that encloses a statement by async context, so that the code that sends the statement need not know the
-// transaction.
+// Stores the open transaction in the async context. A statement finds its transaction there, so that the code that sends the statement
+// need not pass the transaction along.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Knex } from 'knex';
 import { minutes } from '../clock.ts';

@@ -27,8 +27,9 @@ interface Row {
 interface Call {
   id: Buffer;
   /**
-   * State of an earlier call with this key that ended without storing a response: the JSON result of its first step, or an
-   * empty string if it committed its transaction early but without a first step. Null if there was no such call.
+   * The progress of an earlier call with this key that ended without storing a response. If the earlier call recorded a first step, this is
+   * the JSON result of that step. If the earlier call recorded no first step but committed its transaction early, this is an empty string.
+   * Null if there was no such earlier call.
    */
   firstStep: string | null;
   isAlone: boolean;
@@ -139,9 +140,9 @@ const recordStepSql = 'update idempotency_keys set first_step = $2 where id = $1
 const lockStepSql = 'select first_step from idempotency_keys where id = $1 for update';
 
 /**
- * Returns the call with an Idempotency-Key in which this code runs, and its transaction; an empty object outside of such calls.
- * @throws 400 when the request contains other operations, because they would be committed too, and be executed a second time when the call
- * is repeated
+ * If the current code runs within a call with an Idempotency-Key, returns this call and its transaction. Otherwise, returns an empty object.
+ * @throws 400 when the request contains other operations, because an early commit would also commit the other operations, and a repeated
+ * request would execute them a second time
  */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = outermostOfCaller();

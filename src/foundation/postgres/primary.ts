@@ -69,7 +69,7 @@ function follow(servers: readonly string[]): Primary {
   let looking: Promise<string> | null = null;
   let failure: { error: unknown; until: number } | null = null;
 
-  /** A promotion begins a new timeline: a former primary that returns with an older one is ignored. */
+  /** A promotion begins a new timeline. A former primary that returns still writes an older timeline, and is therefore ignored. */
   async function ask(): Promise<string> {
     const timelines = await Promise.all(servers.map(timelineOf));
     const timeline = Math.max(...timelines);

@@ -130,9 +130,9 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
 }
 
 /**
- * For each model, the SQL texts of its reads by the form of their conditions. A repeated read sends the same string object, which the
- * driver finds without hashing it again. The key is the model and not its table, because models with the same table may have different
- * sources.
+ * The SQL texts of the reads of each model. Two reads use the same text if they differ only in the values of their parameters. Both then
+ * send the same string object, which the driver finds without hashing the text again. The texts are stored by model and not by table,
+ * because models with the same table may have different sources.
  */
 const textsOfModels = new WeakMap<Readable, Map<string, string>>();
 

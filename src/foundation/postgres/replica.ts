@@ -66,10 +66,16 @@ export function openReplica({ connection, report, ...settings }: ReplicaSettings
   };
 }
 
-/** Statements that look up a credential, extended to return the position too. */
+/**
+ * The extended texts of statements that look up a credential, by the original text. With an extended text, the statement also returns the
+ * position in the write-ahead log that the primary has reached.
+ */
 const positioned = new Map<string, string>();
 
-/** The text of a `select` that, with a standby, also returns the position. */
+/**
+ * Extends the text of a `select`, so that the statement also returns the position in the write-ahead log that the primary has reached. The
+ * text stays unchanged in a process that has no standby.
+ */
 export function withPosition(text: string): string {
   if (!bound) return text;
   const longer = positioned.get(text) ?? text.replace(/^select /, `select ${writtenSql} as position, `);

@@ -44,7 +44,7 @@ export interface Tracing {
   begin(description: SpanDescription): OpenSpan;
   /** The span in whose async context the caller runs. */
   active(): OpenSpan | undefined;
-  /** Whether the span of the async context is recorded; its statements are recorded only then. */
+  /** Whether the span of the async context is recorded. SQL statements within a span get spans of their own only if the span is recorded. */
   isRecording(): boolean;
   /** Executes `work` outside of the current span: spans that begin in the work do not become its children. */
   outside<T>(work: () => T): T;

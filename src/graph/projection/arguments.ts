@@ -1,5 +1,5 @@
-// The arguments of a root field: separately as JSON Schema for REST, and as one zod object for MCP, where the members of the request
-// record are alongside the other arguments.
+// Describes and validates the arguments of a root field. In REST, each argument has its own JSON Schema, and so does the body. An MCP tool
+// takes a single object, which contains the members of the request record beside the other arguments.
 import {
   type GraphQLArgument,
   type GraphQLField,

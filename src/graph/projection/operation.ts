@@ -31,7 +31,7 @@ export type RootField = GraphQLField<unknown, unknown>;
 export interface Outcome {
   /** The record, without the members that the contract omits when they are null. */
   value: unknown;
-  /** Cursor of the next page, if there is one and the record has no member for it; otherwise null. */
+  /** Cursor of the next page. Null when there is no next page, and when `value` itself contains the cursor. */
   nextCursor: string | null;
 }
 

@@ -127,9 +127,9 @@ export class Run extends table('runs', {
   interruptedAt: column<number | null>(),
   /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
-  /** Instance type, chosen at the start or, at the first claim, by the sandbox template; null while it is not chosen. */
+  /** Instance type. The sandbox template sets it at the first claim if the start of the run did not set it. Null while no type is set. */
   instanceType: column<InstanceTypeId | null>(),
-  /** Limits chosen at the start or, at the first claim, by the sandbox template; null means the operator's maximum. */
+  /** Limits of the run. The sandbox template sets a limit at the first claim if the start did not set it. Null means the operator's maximum. */
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),

@@ -162,7 +162,7 @@ const firstMissionSql = `select id, issue_id from (
     select id, issue_id, created_at from runs where org_id = $1 order by created_at, id limit 200
   ) r where issue_id is not null order by created_at, id limit 1`;
 
-/** The oldest run of the organization that has an issue. */
+/** Returns the oldest run that has an issue, among the oldest 200 runs of the organization. */
 export const findFirstMission = async (orgId: string): Promise<Pick<Run, 'id' | 'issueId'> | undefined> =>
   (await sql<Pick<Run, 'id' | 'issueId'>>(firstMissionSql, [orgId]))[0];
 

@@ -7,7 +7,10 @@ export const personOf = ({
 }: Pick<Run, 'handedToUserId' | 'billingActorUserId'>): Run['billingActorUserId'] =>
   handedToUserId ?? billingActorUserId;
 
-/** SQL for the id of this person. @param run Alias of the run, or its table */
+/**
+ * SQL for the id of the person who is notified about a run.
+ * @param run The alias of the table `runs`, or the name `runs` in a statement without an alias
+ */
 export const personSql = (run: string): string => `coalesce(${run}.handed_to_user_id, ${run}.billing_actor_user_id)`;
 
 /** SQL condition: the person has started the run. @param runId SQL expression for the id of the run */

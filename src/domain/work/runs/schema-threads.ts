@@ -38,12 +38,16 @@ export const HostThreadType = builder.objectRef<PullRequestThread>('HostThread')
       key: string('The host’s id of the thread.'),
       url: string('The URL of the web page that shows the first comment of the thread.'),
       path: string('The path of the file in the repository.'),
-      side: typed(DiffSide.type, 'The version of the file to which the lines belong.'),
-      startLine: intOrNull('The first of the lines, counted from 1; null when the newest commit lacks them.'),
-      line: intOrNull('The last of the lines; null when the newest commit lacks them.'),
+      side: typed(DiffSide.type, 'The version of the file to which the lines of the thread belong.'),
+      startLine: intOrNull(
+        'The number of the first line of the thread, counted from 1; null when the newest commit does not contain the lines of the thread.',
+      ),
+      line: intOrNull(
+        'The number of the last line of the thread; null when the newest commit does not contain the lines of the thread.',
+      ),
       isResolved: boolean('Whether the thread is resolved.'),
       resolvedBy: stringOrNull(
-        'The login of the person who resolved it; null while it is open or when the host does not say.',
+        'The login of the person who resolved the thread; null while the thread is not resolved, and when the host does not name the person.',
       ),
       commentId: stringOrNull(
         'The review comment of this service that began the thread; null for a thread that began at the host.',

@@ -89,9 +89,7 @@ export const RunType = runType('Run').implement({
       }),
       attemptNumber: intOrNull(
         'Position among the attempts at its task, from 1; null for a run that is not an attempt.',
-        {
-          graphOnly: true,
-        },
+        { graphOnly: true },
       ),
       attemptState: typedOrNull(
         AttemptState.type,
@@ -177,7 +175,9 @@ const RunGroupType = builder.objectRef<operations.RunGroup>('RunGroup').implemen
   description: 'Runs that share a status, a project, an agent or a person.',
   fields: (t) =>
     members(t, {
-      key: stringOrNull('The status, or the id of the project, agent or person; null for runs without one.'),
+      key: stringOrNull(
+        'The value that the runs of the group share: a status, or the id of a project, agent or person. Null for runs without an agent or person.',
+      ),
       name: stringOrNull('The name of the project, agent or person; null for a status, and for a deleted record.'),
       count: int('Number of runs.'),
     }),

@@ -33,8 +33,9 @@ export async function findByWords(caller: Caller, search: string | null | undefi
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const wanted = words.slice(0, max.words).map((word) => `'${[...word].slice(0, max.characters).join('')}':*`);
-  // The organization is added as a word to each run, so that the index reads no runs of other organizations. Texts cannot contain that
-  // word, because it has a space.
+  // The words that are indexed for a run include the id of its organization. Each search also asks for this id, so that the index reads no
+  // runs of other organizations. No text adds the id to the words of a run, because the SQL function `words_of` splits texts at the
+  // underscore of the id. A search without any word asks for 'no word', which no run has, because no indexed word contains a space.
   const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
   const columns = caller.scopes.has('sandboxes:read') ? ['words', 'all_words'] : ['words'];
   const having = (value: string) =>

@@ -29,7 +29,7 @@ export const runsOfMissionSql = (run: string): string => `select ${run}.id
 export const continuedStepsSql = (orgId: string): string =>
   `select continues_step_id from runs where org_id = ${orgId} and continues_step_id is not null and ${isInState(openStates)}`;
 
-/** SQL condition: an open run continues from a step of the run. @param run Alias of a run */
+/** SQL condition: another run, which is open, continues from a step of the given run. @param run Alias of the given run */
 export const isContinuedSql = (run: string): string =>
   `exists (select from run_steps s where s.run_id = ${run}.id and s.id in (${continuedStepsSql(`${run}.org_id`)}))`;
 

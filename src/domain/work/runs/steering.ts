@@ -49,7 +49,10 @@ const decided = async (trx: Transaction, caller: Caller, run: Run, kind: Message
   await appendMessage(trx, run, { kind, text: '', ...(await authorOf(caller)) });
 };
 
-/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent accepts messages */
+/**
+ * Writes a message to the agent of a run. The transaction must have locked the run.
+ * @throws 409 when no agent of the run accepts messages, or when the run has the maximum number of messages
+ */
 export async function writeMessageToAgent(
   trx: Transaction,
   caller: Caller,

@@ -34,7 +34,7 @@ export interface LogName {
 export type LogEntry = Pick<SandboxLogPart, 'seq' | 'content' | 'spanId' | 'promptScope' | 'appendedAt'>;
 export type FragmentEntry = Omit<SandboxFragment, 'sandboxId'>;
 
-/** Consecutive entries of one log, or of the fragments of one sandbox. */
+/** Describes a block of consecutive entries. The entries are either parts of one log or fragments of one sandbox. */
 interface Described {
   sandboxId: Sandbox['id'];
   /** Number of the first entry, and number of entries. */

@@ -53,8 +53,9 @@ export async function findElicitation(
 }
 
 /**
- * SQL for the questions of a run that wait for an answer. @param run The alias of the run. The comparison names the collation of `run_id`,
- * which differs from the collation of the id, so that the index on `run_id` is used.
+ * SQL for the questions of a run that wait for an answer. The columns `sandboxes.run_id` and `runs.id` have different collations. The
+ * comparison names the collation of `run_id`, so that PostgreSQL can use the index on `run_id`.
+ * @param run The alias of the run
  */
 export const questionsSql = (run: string): string =>
   `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'

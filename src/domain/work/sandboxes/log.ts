@@ -1,5 +1,6 @@
-// Reads one log of a session in chunks: the newest, or an older one by cursor (docs/contract.md#sandboxes). A cursor is the byte
-// offset at which a chunk ends; logs only grow, so it stays valid.
+// Reads one log of a session in chunks (docs/contract.md#sandboxes). A request without a cursor returns the newest chunk of the log, and a
+// request with a cursor returns an older chunk. A cursor contains the byte offset at which this older chunk ends. The cursor stays valid,
+// because logs only grow.
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
 import { packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';

@@ -14,8 +14,8 @@ export interface StartBlocker {
   /** Reason that is recorded on the skipped run. */
   reason: string;
   /**
-   * The error that a person who starts the mission gets. Null means that this person gets no error either: the start is recorded as a
-   * skipped run, as when a schedule starts the mission.
+   * The error for a person who starts the mission. Null means that the start returns no error to the person: it is recorded as a skipped
+   * run, in the same way as a blocked start by the schedule.
    */
   problem: Problem | null;
 }

@@ -17,7 +17,7 @@ export interface Refused {
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface GateOptions {
-  /** Whether the ledger stays locked; otherwise another start may spend the credits in the meantime. */
+  /** True keeps the organization's ledger locked until the transaction ends. False lets other starts spend credits in the meantime. */
   held?: boolean;
   /** Number of open runs that were already written in this transaction and count against `missions`. */
   begun?: number;

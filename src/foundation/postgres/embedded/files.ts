@@ -177,8 +177,8 @@ export function nativeFolder(platform: string = process.platform, arch: string =
 }
 
 /**
- * Creates the links that the package's install script would create, which `npm ci --ignore-scripts` does not run. Returns false if this
- * process is not permitted to create them.
+ * Creates the links that the install script of the package would create. `npm ci --ignore-scripts` does not run this script. Returns false
+ * if this process is not permitted to create the links.
  */
 export function linkLibraries(native: string): boolean {
   const list = path.join(native, 'pg-symlinks.json');

@@ -119,8 +119,8 @@ export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return String(process.kill(pid, 0));
     if (process.platform === 'linux') {
-      // In /proc/PID/stat, the name in parentheses may contain any text. The state follows it and, as the 20th field, the start in clock
-      // ticks.
+      // In /proc/PID/stat, the name of the process is in parentheses and may contain any text. After the last parenthesis, the first field
+      // is the state of the process, and the 20th field is its start time in clock ticks.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return /[ZX]/.test(fields[0] ?? 'X') ? undefined : fields[19];
