@@ -102,7 +102,10 @@ export async function answerOf<A>(url: string, { path, method, headers, body }: 
   return JSON.parse(text) as A;
 }
 
-/** Returns the cursor at that depth. Like any client, it reads page by page up to there. */
+/**
+ * Reads the first `depth` records, page by page like any client, and returns the cursor of the next page. @param next Reads the page at a
+ * cursor, and returns the cursor of the page after it
+ */
 async function cursorAt(depth: number, next: (cursor: string) => Promise<string>): Promise<string> {
   let cursor = '';
   for (let at = 0; at < depth; at += 200) cursor = await next(cursor);

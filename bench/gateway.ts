@@ -1,6 +1,7 @@
-// The cost of a call through the gateway compared with a direct one, against a running service: docs/mcp.md says how to get a run and
-// its lease. Calls alternate, one at a time, so that other load of the machine affects both.
-//   GATEWAY_URL, TOKEN, LEASE_ID, DIRECT_URL, CALLS (200)
+// Compares how long a tool call takes through the gateway of a running service with how long a direct call to the same MCP server takes.
+// Direct calls and calls through the gateway alternate, one at a time, so that other load of the machine affects both kinds alike.
+// Environment variables set the URLs GATEWAY_URL and DIRECT_URL, the service token TOKEN, the lease LEASE_ID of a claimed run, and the number
+// CALLS of calls of each kind (200 if absent). The section "The MCP gateway" of bench/README.md says how to prepare the service and the run.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const { GATEWAY_URL, DIRECT_URL, TOKEN, LEASE_ID, CALLS = '200' } = process.env;

@@ -20,8 +20,9 @@ export const saveFigures = (ratios: Ratios): void =>
   writeFileSync(file, `${JSON.stringify({ ...readLastFigures(), ...ratios }, null, 2)}\n`);
 
 /**
- * A line for each comparison that has become worse. Only CPU time is compared, because requests per second depend on other load of the
- * machine. The median over all other contenders is compared, because a single contender may have become faster itself.
+ * Returns a line of text for each comparison in which the service needs more CPU time, relative to the other servers, than last time.
+ * Requests per second are not considered, because they depend on other load of the machine. A single other server may have become faster
+ * itself, so the median of the changes relative to all other servers decides.
  */
 export function regressions(last: Ratios, ratios: Ratios): string[] {
   return Object.entries(ratios).flatMap(([name, now]) => {

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 export const root = fileURLToPath(new URL('..', import.meta.url));
 export const output = path.join(root, 'dist');
 
-/** Whether `file` exists and is newer than everything in the folders `sources`, the libraries, the settings and the build scripts. */
+/**
+ * Whether `file` exists and is newer than the folders `sources`, everything in these folders, `package-lock.json`, `tsconfig.json` and the
+ * build scripts.
+ */
 export function isFresh(file: string, ...sources: string[]): boolean {
   if (!existsSync(file)) return false;
   const made = statSync(file).mtimeMs;

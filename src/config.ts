@@ -224,7 +224,8 @@ function configOf(
     ...groups,
     scheduler: set.SCHEDULER === 'on',
     workers: set.WORKERS,
-    // The runner executes scripts of people with the right scopes: it starts only if the service is reachable only from this machine.
+    // People who have the required scopes can make the local runner execute their scripts. The runner therefore starts only if the service
+    // can be reached from this machine only.
     localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze(runnerEnvironment) : null,
   });
 }

@@ -3,7 +3,10 @@ import type { Command } from 'commander';
 
 export const shells = ['bash', 'zsh', 'fish'];
 
-/** Words that may follow `aep`, by the words before: `''`, `projects`, `projects list`. */
+/**
+ * Returns the subcommands and options that may follow each command. A key of the map is the words of the command after `aep`, such as
+ * `projects list`; the key of `aep` itself is `''`.
+ */
 function wordsOf(program: Command): Map<string, { commands: Command[]; options: string[] }> {
   const found = new Map<string, { commands: Command[]; options: string[] }>();
   const globals = program.options.map(({ long }) => long!);

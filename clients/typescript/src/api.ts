@@ -3116,7 +3116,7 @@ export interface McpToolCounts {
   /** Number of tools for an agent in the role qa. */
   qa: number;
 }
-/** Bindings of MCP servers to projects that the caller may see. */
+/** The MCP servers that are bound to projects. Only projects that the caller may see are included. */
 export interface McpBindingList {
   /** The bindings, ordered by the name of the project. */
   bindings: McpBindingListItem[];
@@ -6630,7 +6630,7 @@ export interface Operations {
   directoryTokens: { input: {}; output: DirectoryTokens };
   /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
   identityProviders: { input: {}; output: IdentityProviderList };
-  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
+  /** The email domains, such as example.com, that the organization has added. There are at most 20 of them. Requires the scope `sign-in:read`. */
   signInDomains: { input: {}; output: SignInDomainList };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
@@ -6698,7 +6698,7 @@ export interface Operations {
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
   /** Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, with the credentials of their models and repositories. Only a person who is signed in to the console may do this. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
-  /** Tells a runtime of the organization to drain, that is to take no new missions and to shut down once it has finished its own, or to take missions again. Requires the scope `integrations:write`. */
+  /** Tells a runtime of the organization to drain: it takes no new missions, finishes its current missions and then shuts down. With `isDraining: false`, tells a draining runtime to take missions again. Requires the scope `integrations:write`. */
   drainRuntime: { input: DrainRuntimeParameters; output: RuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another runtime once their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
@@ -6800,9 +6800,9 @@ export interface Operations {
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
   /** Replies in a thread of the run’s pull request at the source host, in your name. The reply is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
-  /** Approves the outside effects of a run that wait for a decision. Each effect is carried out once, in the background. A second approval changes nothing, except that a failed effect is tried again. Requires the scope `missions:run`. */
+  /** Approves outside effects of a run: the effects in `effectIds`, or without this argument all effects that wait for a decision. Each effect is carried out once, in the background. A second approval changes nothing, except that a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
-  /** Rejects the outside effects of a run that wait for a decision, so that they are never carried out. If a push is rejected, the pull request for it is rejected too. Requires the scope `missions:run`. */
+  /** Rejects outside effects of a run: the effects in `effectIds`, or without this argument all effects that wait for a decision. Rejected effects are never carried out. If a push is rejected, the pull request for it is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hands a run over to another member, who gets its news, questions and inbox items from then on. The costs are still charged to the person who was charged before. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };

@@ -111,7 +111,10 @@ function parseFile(lines: Lines, text: string): FileChange {
   return file;
 }
 
-/** Prefixes of header lines, and the property of the file that the rest of each line sets. */
+/**
+ * Each key is the prefix of a kind of header line. Its function gets the rest of the line, and returns the properties of the file that the
+ * line sets.
+ */
 const headers: Record<string, (rest: string) => Partial<FileChange>> = {
   '--- ': named,
   '+++ ': named,

@@ -21,8 +21,8 @@ interface FormSettings<V> {
   /** Fields that are never stored outside this page. */
   secrets?: readonly (keyof V)[];
   /**
-   * Reads the record again, and returns its values with its `updatedAt`, or null if the record has none. This function is absent when nobody
-   * else can change the record.
+   * Reads the record again, and returns its values and its `updatedAt`. If the record has no `updatedAt`, null is returned in place of it.
+   * The function `current` is absent when nobody else can change the record, for example because the form creates the record.
    */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }

@@ -17,7 +17,7 @@ function daysAgo(count: number): string {
   return [at.getFullYear(), at.getMonth() + 1, at.getDate()].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
-/** The period in the URL as arguments of the API. */
+/** Converts the first and the last day of the period, which the URL of the page contains, to arguments of API requests. */
 export function usePeriod() {
   const [from] = useFilter('from');
   const [to] = useFilter('to');

@@ -1,4 +1,4 @@
-// Saves content that the page has already loaded to a file on the person's computer.
+// Makes the browser save content as a file on the person's computer. The page has already loaded the content.
 
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement('a');

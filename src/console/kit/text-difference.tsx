@@ -27,7 +27,10 @@ export function TextDifference({ before, after }: { before: string; after: strin
 
 const marked = (mark: string, value: string): string => value.replace(/^(?=.)/gm, mark);
 
-/** Unchanged lines, shortened to the two next to each change. */
+/**
+ * Formats a block of unchanged lines. If the block has more than five lines, an ellipsis replaces all of them except the first two and the
+ * last two.
+ */
 function contextOf(value: string): string {
   const lines = value.split('\n').slice(0, -1);
   const kept = lines.length > 5 ? [...lines.slice(0, 2), '…', ...lines.slice(-2)] : lines;

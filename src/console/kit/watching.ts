@@ -17,7 +17,7 @@ interface Watched {
   detail: Detail | null;
   problem: ProblemBody | null;
   read(): void;
-  /** Shows the sandbox as killed at once, when a person has killed it on this page. */
+  /** Called when a person has killed the sandbox on this page: marks the sandbox as killed without waiting for the next update. */
   end(): void;
 }
 

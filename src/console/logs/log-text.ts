@@ -1,5 +1,6 @@
-// The text of a log as it is read: the newest piece first, older ones before it, newer ones after it. Lines are found by their offsets, so
-// that a million of them take little more memory than their text.
+// Holds the part of a log that was read. The page first reads a piece at the end of the log. Older pieces are then inserted above it, and
+// new output is appended below it. For each line, only its offset in the text of its piece and its arrival time are stored, so that a million
+// lines take little more memory than their text.
 import { hasColors, plain } from '../kit/ansi.ts';
 
 interface Piece {
@@ -23,8 +24,8 @@ const maxPieceLength = 1024 * 1024;
 export class LogText {
   #pieces: Piece[] = [];
   /**
-   * The end of a line that begins in an older piece, which was not read yet. Null means that nothing was read, or that the log was read from
-   * its beginning.
+   * The end of the oldest line, when the beginning of this line is in an older piece that was not read yet. Null means that nothing was read
+   * yet, or that the log was read from its beginning.
    */
   #head: string | null = null;
   /** Arrival time of the line whose end is in `#head`. */

@@ -13,7 +13,7 @@ export interface AttemptChoice {
   prompt: string;
 }
 
-/** Values of the form: `count` is a number as text, `1` means a single mission. */
+/** Values of the fields with which a person starts several attempts at one task. `count` is the number of attempts as a text. */
 export interface AttemptValues {
   count: string;
   attempts: AttemptChoice[];

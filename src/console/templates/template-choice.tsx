@@ -6,7 +6,7 @@ import { useReading } from '../kit/reading.ts';
 
 export const standard = 'standard';
 
-/** `standardWords`: the label of the standard template in the list of choices, which depends on the form that contains this field. */
+/** @param standardWords The label of the choice `standard`. Each form that contains this field gives the choice a label of its own. */
 export function TemplateChoice<V>({
   standardWords,
   children: hint,

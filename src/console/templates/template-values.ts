@@ -1,4 +1,4 @@
-// Values of the form for a sandbox template, from and to the record of the API.
+// Converts a sandbox template of the API to the values of its form, and the values of the form to a request to the API.
 import { policyInput, policyValues } from '../effects/policy-field.tsx';
 import type {
   CreateSandboxTemplateRequest,

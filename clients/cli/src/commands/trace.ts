@@ -28,7 +28,10 @@ export async function trace(options: VerifyOptions, range: string): Promise<void
   );
 }
 
-/** The valid statement about the commit. Null without an attestation, or with one that is not valid, which is reported. */
+/**
+ * Returns the statement of the first valid attestation of the commit, or null if the commit has no valid attestation. Prints what is wrong with
+ * each invalid attestation, and lets the command end with an error code.
+ */
 async function readStatement(sha: string, keys: Keys): Promise<Statement | null> {
   const texts = await noteOf(sha);
   if (texts.length === 0) return null;

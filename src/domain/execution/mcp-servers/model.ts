@@ -138,7 +138,10 @@ export function statusOfServer(binding: McpBinding): { status: BindingStatus; st
 /** The roles that may change data. Agents with other roles get only tools that a person has confirmed to be read-only. */
 const changing: readonly AgentRole[] = ['builder'];
 
-/** The tools for an agent of the role that are approved and have not changed since. */
+/**
+ * The tools of the server that an agent with the role may use. A person has approved each of these tools, and none of them has changed since
+ * its approval.
+ */
 export function toolsFor(binding: McpBinding, role: AgentRole): ToolDefinition[] {
   if (!binding.roles.includes(role)) return [];
   const approved = new Map(binding.approvedTools.map((tool) => [tool.name, tool]));

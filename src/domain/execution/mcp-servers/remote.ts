@@ -54,7 +54,8 @@ type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
 /**
  * Connects, does the work and disconnects, all within `timeoutMs`. Repeats this with a new access token when the server rejects the token
  * before its expiry.
- * @throws McpServerError, even for an invalid response; a ProtocolError that the server returns for a request of the work
+ * @throws McpServerError if the exchange with the server fails, for example because a response is invalid; ProtocolError if the server answers
+ * a request with a protocol error
  */
 export async function withRemote<T>(binding: McpBinding, timeoutMs: number, work: Work<T>): Promise<T> {
   let token: string | null = null;

@@ -209,7 +209,7 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
 });
 
 export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
-  description: 'Bindings of MCP servers to projects that the caller may see.',
+  description: 'The MCP servers that are bound to projects. Only projects that the caller may see are included.',
   fields: (t) =>
     members(t, {
       bindings: typed([ListItem], 'The bindings, ordered by the name of the project.'),

@@ -1,4 +1,4 @@
-// Decides the next step of a run when a step is finished, from its validated report.
+// When a runtime has finished a step of a run, this module validates its report about the step and decides the next step from the report.
 import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';

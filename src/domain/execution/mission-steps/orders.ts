@@ -127,8 +127,8 @@ export async function orderForClaim(
 }
 
 /**
- * Starts the step. If the runtime lacks labels that the template requires, or room for the instance type, the run keeps waiting instead. The
- * template may also have set the instance type.
+ * Starts the step, if the runtime has all labels that the template of the step requires and is large enough for the instance type of the run.
+ * Otherwise the run keeps waiting. If the mission started without an instance type, the template of the first step may set it.
  */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
   const template = await templateOf(trx, run, step);

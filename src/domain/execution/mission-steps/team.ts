@@ -19,7 +19,10 @@ import type { Run, RunAgent } from '../../work/runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
-/** The agents in the order of their first steps: a single one for a run that names its agent, and for the shell. */
+/**
+ * Chooses the agents that work on the run, and returns them in the order of their first steps. A single agent works on the run if the run names
+ * its agent, if the chosen agent is not a builder or has the harness `shell`, or if the project has no team.
+ */
 export async function chooseTeam(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent[]> {
   const lead = await chooseAgent(trx, run, project, canRun);
   if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell' || project.hasTeam === false)

@@ -15,7 +15,10 @@ import {
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { performEffect } from './perform.ts';
 
-/** Maximum number of attempts to carry out an effect; after the last one, a person has to decide about it again. */
+/**
+ * Maximum number of attempts to carry out an approved effect. If the last attempt fails, a person has to approve or reject the effect once
+ * more.
+ */
 const maxAttempts = 8;
 
 /** Carries out the next approved effect of the run. @throws an error if another attempt may succeed */

@@ -60,8 +60,8 @@ builder.mutationFields((t) => {
   return {
     approveOutsideEffects: t.field({
       description:
-        'Approves the outside effects of a run that wait for a decision. Each effect is carried out once, in the background. A second ' +
-        'approval changes nothing, except that a failed effect is tried again.',
+        'Approves outside effects of a run: the effects in `effectIds`, or without this argument all effects that wait for a decision. Each ' +
+        'effect is carried out once, in the background. A second approval changes nothing, except that a failed effect is tried again.',
       scope: 'missions:run',
       tool: { name: 'approve_outside_effects', idempotent: true, openWorld: true },
       type: RunType,
@@ -70,8 +70,8 @@ builder.mutationFields((t) => {
     }),
     rejectOutsideEffects: t.field({
       description:
-        'Rejects the outside effects of a run that wait for a decision, so that they are never carried out. If a push is rejected, the ' +
-        'pull request for it is rejected too.',
+        'Rejects outside effects of a run: the effects in `effectIds`, or without this argument all effects that wait for a decision. ' +
+        'Rejected effects are never carried out. If a push is rejected, the pull request for it is rejected too.',
       scope: 'missions:run',
       tool: { name: 'reject_outside_effects', destructive: true, idempotent: true },
       type: RunType,

@@ -28,8 +28,8 @@ import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
 /**
- * How long remarks, such as comments and failed checks, wait when their mission cannot be continued for lack of credits or because of a cap
- * or budget. These may soon allow a continuation.
+ * How long remarks, such as comments and failed checks, wait if their mission cannot be continued because credits are missing or because a
+ * cap or a budget is reached. They wait because the organization may soon add credits or raise the cap or budget.
  */
 const waitMs = days(2);
 

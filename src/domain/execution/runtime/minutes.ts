@@ -105,7 +105,8 @@ async function continueHeld(trx: Transaction, caller: Caller, held: { runId: str
   const run = await lockHeldRun(trx, caller, held);
   const at = now();
   if (run.status === 'canceled' || run.pausesAt !== null) return;
-  // A runtime that sent no heartbeats for a while was still using the sandbox, but at most the last minute of that time is charged.
+  // The new minute begins when the previous minute ended, because the runtime used the sandbox between the two heartbeats. If the previous
+  // minute ended more than a minute ago, the new minute begins a minute ago, so the time between the two minutes is not charged.
   const reached = await beginMinute(trx, run, Math.max(run.minuteUntil ?? at, at - minuteMs + 1));
   if (!reached) return;
   // A script cannot be continued later, so its run is canceled.

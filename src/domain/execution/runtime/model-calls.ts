@@ -75,7 +75,8 @@ async function tryReserve(
   const inputAmount = amountFor(0);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
-  // The price is above 0 here, because the division happens only when the output costs more than is left.
+  // If the price of the output is 0, the code divides only when the input alone costs more than is left. The quotient is then -Infinity, so
+  // the call is refused.
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);

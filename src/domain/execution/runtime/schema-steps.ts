@@ -1,4 +1,5 @@
-// The requests of runtimes about the steps of a run and the tokens that the steps use, with the limits of each field.
+// The bodies of the requests in which a runtime reports tokens that a step has used, the checkpoint of a step, the end of a step, or a model
+// connector that the vendor rejects. Each field has its limits.
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -61,7 +61,7 @@ type FieldName =
   | ('protocol' | 'name' | 'issuer' | 'clientId' | 'defaultRole')
   | ('signInUrl' | 'certificates' | 'metadataUrl' | 'metadataReadAt');
 
-/** Inserts a provider, which is not tested yet. @throws 409 beyond the maximum */
+/** Inserts a provider and marks it as not tested yet. @throws 409 when the organization has the maximum number of providers */
 export const insertProvider = (
   caller: Caller,
   orgId: Id<'organization'>,

@@ -67,7 +67,7 @@ const domainId = { ...pathId, description: 'The id of the domain.' } as const;
 
 builder.queryFields((t) => ({
   signInDomains: t.field({
-    description: `Domains of email addresses of the organization, at most ${providerCounts.domains}.`,
+    description: `The email domains, such as example.com, that the organization has added. There are at most ${providerCounts.domains} of them.`,
     scope: 'sign-in:read',
     type: DomainList,
     resolve: async (_, _args, { caller }) => ({ domains: await domains.listDomains(caller) }),

@@ -105,7 +105,7 @@ const listAllSql = `select t.id, o.slug as org, p.email, t.name, t.scopes, t.pro
     t.last_used_at, t.revoked_at
   from tokens t ${ofOwnerSql('t')} order by t.created_at desc, t.id desc limit $3`;
 
-/** The operator's list: tokens of all organizations, including ended ones, newest first. */
+/** Lists tokens of all organizations for the operator, the newest first. Revoked and expired tokens are included. */
 export const listAllTokens = (filter: OwnerFilter): Promise<object[]> => sql(listAllSql, ownerValues(filter));
 
 export const revocationKinds = ['revoked', 'already-revoked'] as const;

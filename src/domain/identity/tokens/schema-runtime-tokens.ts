@@ -69,7 +69,8 @@ builder.mutationFields((t) => ({
   }),
   drainRuntime: t.field({
     description:
-      'Tells a runtime of the organization to drain, that is to take no new missions and to shut down once it has finished its own, or to take missions again.',
+      'Tells a runtime of the organization to drain: it takes no new missions, finishes its current missions and then shuts down. With ' +
+      '`isDraining: false`, tells a draining runtime to take missions again.',
     scope,
     type: RuntimeToken,
     args: {

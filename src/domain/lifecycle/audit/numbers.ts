@@ -58,7 +58,7 @@ const advanceSql = 'update audit_counters set last_number = $2, last_at = $3, tr
 /** The id under which new events of an organization are announced to subscribers. */
 export const logOf = (orgId: string): string => `audit ${orgId}`;
 
-/** Numbers all committed changes of the organization. */
+/** Assigns numbers in the audit log to all committed changes of the organization. */
 export async function numberChanges(orgId: string): Promise<void> {
   if (await hasChanges(orgId)) await numberWaiting(orgId);
 }
@@ -77,7 +77,10 @@ async function numberWaiting(orgId: string): Promise<void> {
   }
 }
 
-/** Numbers all committed changes of the organization and the changes of `trx`. Until `trx` ends, no other transaction assigns numbers. */
+/**
+ * Assigns numbers in the audit log to all committed changes of the organization, and to the changes that `trx` has made. Until `trx` ends, no
+ * other transaction assigns numbers in the audit log of this organization.
+ */
 export async function numberChangesIn(
   trx: Transaction,
   orgId: string,
@@ -134,6 +137,9 @@ export const numberAllChanges = (): Promise<void> =>
 export const lastNumberSql = (orgId: string): string =>
   `(select last_number from audit_counters where org_id = ${orgId})`;
 
-/** SQL condition: a change of the organization got its number after the time. `orgId` and `since` are SQL expressions. */
+/**
+ * SQL condition that is true if a new event was added to the audit log of the organization after the time `since`. @param orgId SQL expression
+ * for the id of the organization @param since SQL expression for the time
+ */
 export const hasChangesSinceSql = (orgId: string, since: string): string =>
   `exists (select from audit_counters numbered where numbered.org_id = ${orgId} and numbered.last_at > ${since})`;

@@ -50,7 +50,8 @@ export function separatePersonal(plain: PlainEvent, source: AuditSource, row: Ro
     if (!subject) continue;
     const change = event.changes.find(({ path }) => path === camel(column));
     if (change) {
-      // The former value of such a column may be about a different person than the one who acts now, so it is dropped.
+      // If a column holds a value about the person who changes it, its former value may be about another person who changed it earlier. The
+      // former value is therefore dropped.
       const before = of === 'actor' ? null : change.before;
       const values = valuesOf(subject);
       values.changes = [...(values.changes ?? []), { ...change, before }];

@@ -1,4 +1,4 @@
-// Reads and changes the retention of an organization's audit log, and deletes the events that are older.
+// Reads and changes how many days an organization keeps the events of its audit log, and deletes events that are older.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
