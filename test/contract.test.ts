@@ -295,7 +295,7 @@ it('root fields of webhooks have the route, scope, status and tool that are list
   `);
 });
 
-it('the root fields that no other test lists have the route, scope, status and tool that are listed here', () => {
+it('root fields that are listed in no other test have the route, scope, status and tool that are listed here', () => {
   expect(linesOf(rootFields.filter((root) => root.route && !isPinnedAbove(root)))).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent

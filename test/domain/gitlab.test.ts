@@ -355,7 +355,7 @@ describe('GitLab events', () => {
     expect(JSON.stringify(stored)).not.toContain(hook.secret);
   });
 
-  it('an issue opened with the label of a rule starts a mission; the removal of the label and an issue that a program opens start none', async () => {
+  it('an issue opened with the label of a rule starts a mission; no mission starts when the label is removed, or when a program opens the issue', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const labels = [{ title: 'agent' }];

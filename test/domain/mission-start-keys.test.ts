@@ -72,7 +72,7 @@ it('a run and an issue belong to the organization of their project, and are dele
   expect(await world.knex('issues').where({ projectId: other })).toEqual([]);
 });
 
-it('one statement that inserts several runs and issues writes the audit event, the search words and the announcement of each', async () => {
+it('when one statement inserts several runs and issues, each of them gets its audit event, its search words and its announcement', async () => {
   const runs = [newRun(), newRun({ missionTitle: 'Sweep', issueText: 'Brooms' }), newRun()];
   const issues = runs.map(({ id }, n) => newIssue(n + 200, { runId: id }));
   const before = await world.knex('audit_changes').max('id as id').first();

@@ -24,7 +24,7 @@ const git = (folder: string, ...args: string[]): string =>
     stdio: 'pipe',
   }).trim();
 
-/** A request that does something: `PUSH` for commits, else the method and the path without the repository. */
+/** The name of a request that changes something at the host: `PUSH` if it pushes commits, otherwise its method and its path below the repository. */
 const nameOf = ({ method, url }: IncomingMessage): string | null => {
   if (url!.endsWith('/git-receive-pack')) return 'PUSH';
   // GraphQL requests are not counted, because they only read review threads.

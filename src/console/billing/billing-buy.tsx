@@ -109,7 +109,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
           {monthly && `${monthly}, until you cancel`}
         </dd>
         <dt>Withdrawal</dt>
-        <dd>Within {days} days of the purchase; unspent credits are refunded.</dd>
+        <dd>You can withdraw within {days} days of the purchase. Unspent credits are then refunded.</dd>
         {isTest && (
           <>
             <dt>Payment</dt>

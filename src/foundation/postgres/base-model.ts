@@ -232,7 +232,7 @@ export const column = <T>(): Column<T> => untyped;
 type Columns = Readonly<Record<string, Column<unknown>>>;
 type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
 /**
- * The static members of a model class. An instance of the class is typed with its columns only, because the methods that read return plain
+ * The static members of a model class. An instance of the class is typed with its columns only, because reads return plain
  * rows. The rows that a `query` returns also have Objection's methods.
  */
 export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'query' | 'prototype'> & {

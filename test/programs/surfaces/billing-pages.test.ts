@@ -143,7 +143,7 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
     await page.getByRole('heading', { name: 'Buy 2 credit packs' }).waitFor();
     for (const sentence of [
       '200.00 USD',
-      'Within 14 days of the purchase; unspent credits are refunded.',
+      'You can withdraw within 14 days of the purchase. Unspent credits are then refunded.',
       'no card is charged',
     ])
       await page.getByText(sentence).waitFor();
