@@ -65,6 +65,9 @@ describe('heartbeats of a runtime', () => {
     // The report is repeated, as after a lost response.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
+    // The first report of a sample counts.
+    const other = metrics.map((sample) => ({ ...sample, cpuPct: 99 }));
+    await say('heartbeat', { ...input, sandboxes: [{ ...place, metrics: other }] }, beat);
     // Progress never goes back.
     await say('heartbeat', { runs: [{ ...held, progress: 10, activity: 'Writing' }] }, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Writing' });

@@ -44,8 +44,8 @@ const renewSandboxesSql = (isRunHeld: string) => `with sample as materialized (
       m (sandbox_id, ${sampled})
   ), renewed as (
     update sandboxes s set last_heartbeat_at = $1, (${newest}) = (
-      select ${sampled} from sample where sandbox_id = s.id union all select ${newest.map((column) => `s.${column}`)}
-      order by at desc nulls last limit 1)
+      select ${sampled} from sample where sandbox_id = s.id and (s.last_metric_at is null or at > s.last_metric_at)
+      union all select ${newest.map((column) => `s.${column}`)} order by at desc nulls last limit 1)
     from unnest($2::text[], $3::text[]) b (id, lease_id)
     where s.id = b.id and s.lease_id = b.lease_id and s.status = 'running' and ($4::text is null or s.org_id = $4)
       and ${isRunHeld}
