@@ -40,7 +40,7 @@ const cancel = (r: string) => missions.graphql('mutation ($r: String!) { cancelR
 const missionsIn = (own: string) => readdirSync(own).filter((name) => name.startsWith('mission-'));
 
 /**
- * What the attacker reaches in a mission without isolation. The test expects all of these accesses there, which proves that the attacker
+ * Accesses of the attacker that succeed in a mission without isolation. The test expects all of them there, which proves that the attacker
  * would also find a gap in an isolation level.
  */
 const withoutIsolation = [

@@ -433,7 +433,7 @@ export interface Run {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** What started the run. */
+  /** The origin of the run: the schedule of its mission, or a person, a program or an event. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -889,7 +889,7 @@ export interface AutomationRun {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** What started the run. */
+  /** The origin of the run: the schedule of its mission, or a person, a program or an event. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
@@ -4820,7 +4820,7 @@ export interface ScheduledTaskRun {
   projectId: string;
   /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
-  /** What started the run. */
+  /** The origin of the run: the schedule of its mission, or a person, a program or an event. */
   kind: 'scheduled' | 'manual';
   /** Status of the run; `reason` explains it. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';

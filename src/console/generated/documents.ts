@@ -1416,7 +1416,7 @@ export type RunGrouping =
   /** One group for each status. */
   | 'status';
 
-/** What started the run. */
+/** The origin of the run: the schedule of its mission, or a person, a program or an event. */
 export type RunKind =
   /** A person, a program or an event started the run. */
   | 'manual'

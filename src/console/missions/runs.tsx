@@ -16,8 +16,8 @@ export const remark = (run: RunRowFragment): string | null => {
   const { status, needs, missionActivity, reason, lastError } = run;
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity;
-  // The label already says that there are no changes.
-  if (status === 'completed') return (stateOf(run) === status && outcomeWords(run)) || reason;
+  // The label of such a mission already says that there are no changes.
+  if (status === 'completed') return run.outcome?.result === 'no_changes' ? reason : (outcomeWords(run) ?? reason);
   return status === 'failed' ? (lastError ?? reason) : reason;
 };
 

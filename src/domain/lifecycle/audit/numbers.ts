@@ -138,8 +138,9 @@ export const lastNumberSql = (orgId: string): string =>
   `(select last_number from audit_counters where org_id = ${orgId})`;
 
 /**
- * SQL condition that is true if a new event was added to the audit log of the organization after the time `since`. @param orgId SQL expression
- * for the id of the organization @param since SQL expression for the time
+ * SQL condition: an event was added to the audit log of the organization after the time `since`.
+ * @param orgId SQL expression for the id of the organization
+ * @param since SQL expression for the time
  */
-export const hasChangesSinceSql = (orgId: string, since: string): string =>
-  `exists (select from audit_counters numbered where numbered.org_id = ${orgId} and numbered.last_at > ${since})`;
+export const hasEventsSinceSql = (orgId: string, since: string): string =>
+  `exists (select from audit_counters where org_id = ${orgId} and last_at > ${since})`;

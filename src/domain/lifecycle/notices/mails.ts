@@ -16,12 +16,12 @@ import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { findRunsAwaitingPerson } from '../../work/runs/needs.ts';
 import { hasOpenRunSql } from '../../work/runs/states.ts';
-import { hasChangesSinceSql } from '../audit/numbers.ts';
+import { hasEventsSinceSql } from '../audit/numbers.ts';
 import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
 
-/** Intervals between checks of an organization's notices. An organization is active if it has open runs or a change since its last check. */
+/** Intervals between checks of an organization's notices. An organization is active if it has an open run, or an audit event since its last check. */
 const checkIntervalMs = { active: minutes(5), quiet: hours(1) };
 const batch = 20;
 /** A mail that could not be delivered within this time is dropped. */
@@ -29,7 +29,8 @@ const deliverableMs = days(1);
 
 const takeSql = `update notice_checks set checked_at = $1 where org_id in (
     select org_id from notice_checks c
-    where checked_at <= $2 and (checked_at <= $3 or ${hasOpenRunSql('c.org_id')} or ${hasChangesSinceSql('c.org_id', 'c.checked_at')}) and ${isWritableSql('c.org_id')}
+    where checked_at <= $2 and ${isWritableSql('c.org_id')}
+      and (checked_at <= $3 or ${hasOpenRunSql('c.org_id')} or ${hasEventsSinceSql('c.org_id', 'c.checked_at')})
     order by checked_at limit ${batch} for update skip locked
   ) returning org_id`;
 

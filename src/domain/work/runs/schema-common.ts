@@ -4,10 +4,15 @@ import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, ty
 import { wordSet } from '#graph/scalars.ts';
 import { attemptStates, Run, runKinds, runStatuses } from './model.ts';
 
-export const RunKind = wordSet('RunKind', runKinds, 'What started the run.', {
-  scheduled: 'The schedule of the mission started the run.',
-  manual: 'A person, a program or an event started the run.',
-});
+export const RunKind = wordSet(
+  'RunKind',
+  runKinds,
+  'The origin of the run: the schedule of its mission, or a person, a program or an event.',
+  {
+    scheduled: 'The schedule of the mission started the run.',
+    manual: 'A person, a program or an event started the run.',
+  },
+);
 export const RunStatus = wordSet(
   'RunStatus',
   runStatuses,
@@ -39,7 +44,10 @@ export const runFields = (t: FieldsOfRun) =>
     scheduledFor: epochMs(
       'When the run was due; for several missed occurrences that became one run, the time of the first.',
     ),
-    kind: typed(RunKind.type, 'What started the run.'),
+    kind: typed(
+      RunKind.type,
+      'The origin of the run: the schedule of its mission, or a person, a program or an event.',
+    ),
     status: typed(RunStatus.type, 'Status of the run; `reason` explains it.'),
     issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
     issueUrl: stringOrNull('The page of the issue; null until the tracker has created it.'),
