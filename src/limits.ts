@@ -118,7 +118,7 @@ export const report = {
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** Time without heartbeats after which a running sandbox is stale, and after which the sandbox and its run fail (docs/contract.md#sandboxes). */
+/** Times without heartbeats: a running sandbox is stale after `stale`, and fails with its run after `failed` (docs/contract.md#sandboxes). */
 export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
 /** Time in which a runtime must take down an expired environment. After this time, the environment is marked as failed. */
@@ -201,7 +201,7 @@ export const graphql = {
   tokens: 2_000,
   /** Maximum cost of all operations of a batch together. */
   cost: 20_000,
-  /** Cost equal to one request of the rate limit; an operation counts as at least one. */
+  /** Cost that the rate limit counts as one request. An operation with a lower cost counts as one request, too. */
   costPerRatePoint: 1_000,
 } as const;
 
@@ -234,7 +234,7 @@ export const rates = {
   signInTriesPerHourAndNetwork: 120,
   upstreamSignInsPerHourAndNetwork: 120,
   registrationsPerHour: 60,
-  /** Attempts to claim one registration: each new code allows five more guesses. */
+  /** Number of attempts to claim one registration. Each attempt creates a new code, and each code allows five guesses. */
   claimAttemptsPerHour: 10,
   /** Security events from one source address, counted before any signature is verified. */
   securityEventsPerMinute: 300,

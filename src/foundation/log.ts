@@ -7,7 +7,7 @@ import type { Exchange } from './http/http.ts';
 import { prefixes } from './ids.ts';
 
 export interface Log extends Logger {
-  /** The line of a request that has ended. The path is omitted: paths contain ids and sometimes secrets. */
+  /** Writes the log line of a request that has ended. The line omits the path of the request, because paths contain ids and sometimes secrets. */
   request(surface: string, exchange: Exchange, milliseconds: number): void;
   /**
    * Prints a text for the operator's terminal, after all earlier log lines and before all later ones. The text may contain secrets and is

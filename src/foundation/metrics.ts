@@ -186,7 +186,10 @@ export function observeRequest(surface: string, exchange: Exchange, milliseconds
   duration.observe({ surface, method: req.method!, route, status: statusOf(exchange) }, milliseconds / 1_000);
 }
 
-/** Collects the metrics of this process's workers, and sends them to the worker that requested them; null when one does not respond. */
+/**
+ * When a worker of this process requests metrics, collects the metrics of all workers and sends them to the worker that requested them. Sends
+ * null instead if one of the workers does not respond.
+ */
 export function collectFromWorkers(): void {
   const ofWorkers = new AggregatorRegistry();
   cluster.on('message', (worker, message: unknown) => {

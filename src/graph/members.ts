@@ -81,7 +81,10 @@ export const belongsTo = (link: Rule, description: string, options?: Omit<Relati
 export const hasMany = (link: Rule, description: string, options?: RelationOptions) =>
   new Relation('hasMany', { link, description, ...options });
 
-/** A member that the row lacks, or whose column may hold other values, does not compile. */
+/**
+ * Compares the declared members with the type of the row. A declaration does not compile if the row has no property with the name of the member,
+ * or if this property may have values that the declared type of the member does not include.
+ */
 type OfRow<Row, D> = {
   [K in keyof D]: D[K] extends { kind: 'member' }
     ? K extends keyof Row

@@ -112,7 +112,7 @@ function findHarness({ found }: RunnerCapabilities, harness: string): Found {
 const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
   `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
 
-/** Opens the meter, questions, recorder and replay that all calls through the gateway share. */
+/** Opens the objects that all calls through the gateway share: the meter, the questions to people, the recorder and the replay. */
 function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
   const questions = openQuestions(lease.runId, capabilities.waiting);
   const meter = openMeter(platform, lease, askAgainMs, questions.modelCallParked);

@@ -1,5 +1,5 @@
-// Types shared by several folders of the runner. Imports only generated types; isolation, harness, protocol, workspace and the top-level
-// files import it.
+// Types that several folders of the runner share. This module imports only generated types, so that every folder of the runner can import
+// this module.
 import type { AgentRole, ClaimRunMutation, StepPartsFragment } from './generated/operations.ts';
 
 export const vendors = ['anthropic', 'openai'] as const;

@@ -122,7 +122,8 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     proceed();
   };
-  // On abort, the watch ends here, because the generator is suspended while nobody requests the next change.
+  // Called by the abort signal, because the `finally` block below may not run at the abort: while nobody requests the next change, the generator
+  // is suspended at `yield`.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);

@@ -8,7 +8,10 @@ import { from, to } from 'pg-copy-streams';
 import { database, type Transaction } from './database.ts';
 import { cut } from './primary.ts';
 
-/** A time limit longer than any copy: the pool's `query_timeout` is meant for requests, and a limit of 0 would select that timeout. */
+/**
+ * A time limit that no COPY statement reaches. The `query_timeout` of the pool is too short for COPY, because it is meant for requests. A limit
+ * of 0 would not replace the `query_timeout` of the pool.
+ */
 const unhurried = { query_timeout: 2_147_483_647 };
 
 const connectionOf = (trx: Transaction): Promise<pg.Client> => trx.client.acquireConnection();

@@ -65,7 +65,7 @@ export interface PageSource {
   indexed?: boolean;
 }
 
-/** Reads one page of rows. The texts must come from a bounded set, as for `sql`. */
+/** Reads one page of rows. `select` and `where` must come from a bounded set of texts, like the first parameter of the function `sql`. */
 export async function readPageOf<R extends { id: string; createdAt: number }>(
   { binding: list, select, where, values: sourceValues, indexed = false }: PageSource,
   { limit, cursor, createdFrom, createdBefore, order }: PageRequest,

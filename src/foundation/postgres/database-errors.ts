@@ -16,7 +16,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '40P01': 'retry', // deadlock
   '55P03': 'retry', // lock not available
   '57P03': 'retry', // starting up or shutting down
-  '53300': 'retry', // too many connections: rejected before it was applied
+  '53300': 'retry', // too many connections; the server rejected the new connection, so nothing was applied
   '3D000': 'retry', // no such database: it was dropped or is being restored; the statement was rejected before it was applied
   '25006': 'retry', // the server is read-only, because another server has become the primary
   '08001': 'retry',
@@ -76,7 +76,8 @@ function* unwrap(error: unknown): Generator<Error & Raised> {
 
 function kindOf(error: Error & Raised): DatabaseErrorKind | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  // Errors of the system: a missing socket means that the server is down, but a missing file does not concern the database.
+  // ENOENT means that a file is missing. If the system call is `connect`, the missing file is the socket of the database server, which is down.
+  // With any other system call, the error does not concern the database.
   if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
   const known = kinds[code];
   if (known) return known;

@@ -185,7 +185,8 @@ export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<
   return retrying(() => pool().knex.transaction(begun(work)), { budgetMs });
 }
 
-/** Wraps the work of a transaction whose BEGIN has already set the present origin (pool.ts). */
+// Returns a function that executes `work` in a new transaction. The function first records that BEGIN has already set the origin of the changes
+// (carry-origins.ts), so that the origin is not set a second time.
 const begun = <T>(work: (trx: Transaction) => Promise<T>) => {
   const run = withStatementsEnded(work);
   return (trx: Transaction): Promise<T> => {

@@ -12,8 +12,8 @@ export interface FreeConnections {
 }
 
 /**
- * Connections of one pool that are free for the next statement. They return to the pool before the event loop waits, so that no other
- * caller waits longer for a connection.
+ * Lends the connections of the pool of `client`. A released connection is first kept here for the next statement. If no statement takes the
+ * connection, it returns to the pool before the event loop waits for new events, so that nobody waits longer for a connection of the pool.
  */
 export function freeConnectionsOf(client: Knex.Client): FreeConnections {
   let free: Connection[] = [];

@@ -126,8 +126,9 @@ async function firstOf({ id }: Call, step: () => Promise<string>): Promise<strin
 }
 
 /**
- * Commits and ends the transaction of a call with a key before a request is sent to an external server, which may be slow and would block
- * the connection. A repetition of the call runs from the beginning, so it must tolerate that the earlier writes were already made.
+ * Commits and ends the transaction of the current call, if the call has an Idempotency-Key. Code calls this function before it sends a request to
+ * an external server, because the open transaction would occupy a database connection until the server responds. A repetition of the call runs
+ * from the beginning, so the operation must tolerate that its earlier writes were already made.
  */
 export async function releaseTransaction(): Promise<void> {
   const { trx, call } = thisCall();

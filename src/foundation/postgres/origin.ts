@@ -24,7 +24,8 @@ export interface ChangeOrigin {
 }
 
 /**
- * Describes the origin when a transaction begins: the caller may be known only then. A null origin means that the changes are not recorded.
+ * A function that returns the origin of the changes of a transaction. The function is called only when a transaction sets its origin, because the
+ * caller of the operation may not be known earlier. If the function returns null, the changes are not recorded.
  */
 export type DescribeOrigin = () => ChangeOrigin | null;
 

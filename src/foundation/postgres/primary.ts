@@ -7,7 +7,7 @@ import pg from 'pg';
 
 /** Time limit of a server's response, milliseconds. */
 const serverTimeoutMs = 1_000;
-/** Number of consecutive searches without a primary after which unresponsive connections are closed. */
+/** If this number of consecutive searches finds no primary, the connections that do not respond are closed. */
 const failuresBeforeCut = 3;
 /** SQLSTATE of a server that has no free connection: the server is alive, and may still be the primary. */
 const tooManyConnections = '53300';

@@ -15,7 +15,10 @@ export interface Comparison {
    * selects the allowed values; the query contains `?` in place of `text`.
    */
   or?: string | undefined;
-  /** Name of the compared column; absent means the name of the condition. With a different name, one column can have a second condition. */
+  /**
+   * Name of the compared column; absent means that the column has the same name as the condition. If `of` is set, two conditions with different
+   * names can compare the same column.
+   */
   of?: string;
 }
 const comparisons = {
@@ -35,8 +38,9 @@ export const firstOf = (text: string | null | undefined, other: string): Compari
   text == null ? undefined : { how: 'first', text, or: other };
 
 /**
- * The condition that the column has one of the values that `query` selects; `query` contains `?` in place of `text`. A cursor is valid only
- * for the conditions of its list. For this check, `name` stands for the condition, so the cursor remains valid when `text` changes.
+ * Returns the condition that the column has one of the values that the SQL query `query` selects; `query` contains `?` in place of `text`. A cursor
+ * is signed with the conditions of its list, and is valid only for these conditions. The signature covers `name` in place of `query` and `text`, so
+ * that the cursor remains valid when `text` changes.
  */
 export const foundBy = (text: string, query: string, name: string): Comparison & { toJSON(): string } => ({
   ...{ how: 'in', text, or: query },
@@ -59,7 +63,7 @@ export interface Source {
   values: readonly unknown[];
 }
 
-/** The static members of a model class from which its reads are built. */
+/** The static members that a model class must have, because the SQL texts of its reads are built from them. */
 interface Readable {
   tableName: string;
   columns: readonly string[];

@@ -132,7 +132,10 @@ async function listKeys(
   return found;
 }
 
-/** Measures content during its upload: its size, and an error of its source, which must not be mistaken for an error of the storage. */
+/**
+ * Counts the bytes of `content` during its upload, and throws if there are more than `maxBytes`. Also keeps this error, or an error that reading
+ * `content` throws, so that the error is not mistaken for an error of the storage.
+ */
 function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
   let size = 0;
   let failure: { error: unknown } | undefined;

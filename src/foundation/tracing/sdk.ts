@@ -36,7 +36,7 @@ export interface TracingSettings {
   count: Count;
   /** Time limit of a message and its retries, milliseconds; 10 seconds when absent. */
   timeoutMs?: number;
-  /** How long spans are gathered, milliseconds; 1 second when absent. */
+  /** Time for which ended spans are gathered before they are sent, milliseconds; 1 second when absent. */
   delayMs?: number;
 }
 

@@ -62,7 +62,7 @@ export function bindTracing(opened: Tracing | undefined): void {
   bound = opened;
 }
 
-/** Runs work in a span. Without a collector, only the work runs, and the span is not even described. */
+/** Executes `work` within a new span. If nothing is traced, executes `work` without a span and does not call `describe`. */
 export const traced = <T>(describe: () => SpanDescription, work: () => Promise<T>): Promise<T> =>
   bound ? inSpan(bound.begin(describe()), work) : work();
 

@@ -41,7 +41,10 @@ export function compileMembers(members: readonly Member[]): Members {
   };
 }
 
-/** Compiles one object literal: a loop would look up each member by name, in the row and in the result. */
+/**
+ * Compiles the members into a function that creates the result for a row as one object literal. A loop over the members would be slower, because
+ * it would look up each member by its name, in the row and in the result.
+ */
 function compileMake(members: readonly Member[]): Make {
   const used: unknown[] = [];
   const use = (what: unknown) => `f${used.push(what) - 1}`;

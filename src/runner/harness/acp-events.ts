@@ -33,7 +33,7 @@ interface Text {
 
 export function acpEvents(on: Listener) {
   const calls = openCalls(on);
-  /** Text that later updates may continue. */
+  /** The text that the agent is writing; null while there is none. The next update may add to this text. */
   let text: Text | null = null;
   let lastText = '';
   /** A session that is loaded repeats its history. */

@@ -63,7 +63,7 @@ function opencodeTurn(on: Listener, takeText: () => string) {
   let turns = 0;
   let structured: unknown;
   let failure: Json | null = null;
-  /** Whether a message was sent whose turn has not ended, and whether that turn has begun. */
+  /** `asked` is true from the time when a message is sent to the end of the turn that the message causes. `isBusy` is true during this turn. */
   let [asked, isBusy] = [true, false];
   /** Whether the turn was interrupted, and whether the tools of its last step are still unanswered. */
   let [isInterrupted, isBetweenSteps] = [false, false];

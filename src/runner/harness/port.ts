@@ -54,8 +54,8 @@ export interface Task extends HarnessLaunch {
 }
 
 /**
- * Time limit for a call of a tool or model, in milliseconds. It is long, because a call may wait for a person's answer. The runner ends the
- * step earlier.
+ * Time limit that a harness applies to one call of a tool or language model, in milliseconds. The limit is long, because a call may wait for a
+ * person's answer. A call that takes too long is ended by the runner, whose time limits for the whole step are shorter.
  */
 export const callTimeoutMs = 7 * 24 * 60 * 60_000;
 

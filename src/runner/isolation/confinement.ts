@@ -58,8 +58,8 @@ cd "$work"
 setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- "$@"`;
 
 /**
- * Returns the command line that runs `command` in the confinement; the default is the script of this mission folder. Inside the
- * confinement, the words of `prefix` come before `command`.
+ * Returns the command line that runs `command` in the confinement. If `command` is absent, the command line runs the script `place.file` of the
+ * mission folder. Inside the confinement, the words of `prefix` come before `command`.
  */
 export function commandFor(
   kind: Kind,

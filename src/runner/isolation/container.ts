@@ -168,7 +168,7 @@ function optionsOf(
     ...['--stop-timeout', '0'],
     ...boundsOf(engine, limits),
     ...['--user', `${uid}:${gid}`, ...userNamespace(engine, network)],
-    // Docker refuses a host name in the network of another container.
+    // Docker does not accept the option `--hostname` for a container that uses the network of another container.
     ...(network ? [] : ['--hostname', 'container']),
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
     ...[work, commonPaths.work].flatMap((at) => mount(work, isReadOnly ? ',readonly' : '', at)),

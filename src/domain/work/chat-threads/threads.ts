@@ -1,4 +1,5 @@
-// Chat threads of missions: which process reports in a thread, when, and the messages that were posted.
+// Stores the chat threads of missions, the messages that are posted in a thread, and the time of a thread's next report. Also ensures that
+// only one process at a time reports in a thread.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';

@@ -6,7 +6,10 @@ import { RunFork } from './model.ts';
 
 type Started = Pick<Run, 'id' | 'orgId' | 'billingActorUserId'>;
 
-/** Sorted ids of the people who have started the mission, the mission that it continues as a fork, and so on back to the first mission. */
+/**
+ * Returns the sorted ids of the people who started the mission or one of its ancestors. The ancestors of a fork are the mission that the fork
+ * continues and the ancestors of that mission.
+ */
 export async function peopleOfRecording(trx: Transaction, run: Started): Promise<string[]> {
   const people = new Set<string>();
   for (let one: Started | undefined = run; one; ) {

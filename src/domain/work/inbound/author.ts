@@ -5,7 +5,10 @@ import { Membership } from '../../organization/memberships/model.ts';
 import { findPersonByAddress } from '../../organization/people/operations.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 
-/** Returns the event with the member who has the author's email address, if that member may start missions. */
+/**
+ * Finds the member of the organization who has the email address of the event's author. If this member may start missions, returns the event
+ * with the member's user id. Otherwise, returns the event unchanged.
+ */
 export async function withMember(orgId: Id<'organization'>, event: InboundEvent): Promise<InboundEvent> {
   const { author } = event;
   if (!author?.email) return event;

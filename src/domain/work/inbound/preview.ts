@@ -71,7 +71,7 @@ function effectOf(
 ): Omit<Preview, 'delivery'> {
   if (!isUsed(event)) return refused(event.reason);
   if (project && !isAbout(event, project))
-    return refused(`The event is about ${event.repository ?? 'another project'}.`);
+    return refused(`The event is about ${event.repository ?? 'another project'}, not about this project.`);
   const found = mismatch(trigger, hook.id, event);
   if (found) return refused(`${found.reason[0]!.toUpperCase()}${found.reason.slice(1)}.`);
   return { reason: null, key: keyOf(trigger, event), text: textFor(event, trigger) };

@@ -1,6 +1,6 @@
-// Keys of recordings. An organization has a random data key, and another for each person who has started a recorded mission, sealed with the
-// service key. The key of a part is derived from the keys of the organization and of its people: if one of these keys is destroyed, the
-// part cannot be read.
+// Keys of recordings. Each organization has a random data key, and one more random data key for each person who has started a recorded
+// mission. The service key seals all data keys. The key of a part of a recording is derived from the organization's own data key and the data
+// keys of the people in the field `personIds` of the part. If one of these data keys is destroyed, the part can no longer be read.
 import { createHmac, randomBytes } from 'node:crypto';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';

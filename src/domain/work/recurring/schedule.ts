@@ -47,8 +47,8 @@ function firstAfter(schedule: Schedule, after: number): number {
   const { timezone: timeZone } = schedule;
   const today = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();
   const plainTime = Temporal.PlainTime.from(schedule.time);
-  // The search begins one period earlier: after a day that was skipped entirely (Samoa, 30 December 2011), the occurrence of the previous
-  // day may still be in the future.
+  // The search begins with the period before `today`, because a time zone may skip a whole day, as Samoa skipped 30 December 2011. An
+  // occurrence on the skipped day is moved to the same time of the next day, and may still be in the future when `today` is that next day.
   for (let period = -1; ; period++) {
     const at = dateOf(schedule, today, period).toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
     if (at > after) return at;

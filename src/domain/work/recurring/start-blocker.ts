@@ -1,5 +1,6 @@
-// Blockers of recurring missions: the blockers of every mission, a deleted agent, or an open earlier run. They are read while the missions
-// are locked, so that the second of two concurrent starts sees the run of the first start.
+// Finds the reasons why recurring missions cannot start. The reasons that block any mission also block a recurring mission. A recurring
+// mission is also blocked if its agent was deleted, or if its earlier run is still open. The reasons are read while the missions are locked,
+// so that the second of two concurrent starts sees the run of the first start.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
@@ -19,8 +20,8 @@ interface Start {
 }
 
 /**
- * The blockers by mission id; a mission without one may start. All missions must be locked. @throws when the budget is assumed to suffice,
- * but the organization cannot start missions
+ * Returns the blockers by mission id. A mission that has no blocker may start. The caller must have locked all of the missions.
+ * @throws `BudgetExceeded` if `assumesBudget` is true although one of the organizations cannot start missions
  */
 export async function findStartBlockers(
   trx: Transaction,

@@ -1,4 +1,5 @@
-// Calls of runs whose details were deleted. Calls that attestations count are kept compressed, in one row per run.
+// When the details of a run are deleted, the rows of its calls are deleted too. If an attestation counts these calls, this module first
+// compresses them into one row for the run, from which they can still be read.
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';

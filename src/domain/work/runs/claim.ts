@@ -84,7 +84,10 @@ export interface LeaseRequest {
   runId?: string | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;
-  /** Whether a run may already have this lease, since a runtime may repeat its claim, even concurrently. */
+  /**
+   * Whether the runtime can send the same claim a second time, even while the first claim is still being executed. The first claim may then
+   * already have given the lease `leaseId` to a run.
+   */
   isRepeatable: boolean;
 }
 

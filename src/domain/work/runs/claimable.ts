@@ -29,9 +29,9 @@ export interface OfferSql extends Placeholders {
 }
 
 /**
- * SQL condition: a runtime that offers this can work on the waiting run `r`. Between steps, the runtime needs the harness and a model of the next
- * step. Before the first step, it needs the harness and a model of the agent that the run names or, if the run names none, of any agent of the
- * organization.
+ * Returns the SQL condition that a runtime with the capabilities `offer` can work on the waiting run `r`. Between steps, the runtime needs the
+ * harness and a model of the next step. Before the first step, the runtime needs the harness and a model of the agent that the run names. If the
+ * run names no agent, the harness and a model of any agent of the organization suffice.
  */
 export const canTake = (offer: OfferSql): string =>
   `${waitsForRuntime('r')} and (r.recurring_id is not null or r.prompt is not null)

@@ -1,5 +1,5 @@
-// Writes new runs: a started run waits for its issue unless the platform's own tracker created it; a blocked run is skipped with a
-// reason.
+// Writes new runs. A run that is not blocked waits until its issue is created, unless the issue exists already or the platform's own tracker
+// creates the issue together with the run. A blocked run is written with the status `skipped` and a reason.
 
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';

@@ -31,14 +31,14 @@ export interface FinishedRun extends RunOutcome {
   leaseId: string;
 }
 
-/** Ends a run as its runtime reports it. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
+/** Ends a run with the outcome that its runtime reports. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
 export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
   const { runId, leaseId, status, error, costIncomplete } = report;
   const reported = await findReportedRun(trx, caller, runId);
   // A failure of the steps takes precedence over the status that the runtime reports.
   const failure = reported?.failure;
-  // A heartbeat told the runtime to stop because a limit was reached. That stop is the reported failure, so the run waits instead of
-  // failing.
+  // If the run has reached a limit, the response to a heartbeat tells the runtime to stop, and the runtime reports this stop as a failure.
+  // Such a run does not fail, but waits for a higher limit.
   const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
   if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure

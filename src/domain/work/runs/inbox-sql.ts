@@ -42,7 +42,7 @@ const ofRun = {
 } as const;
 const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 
-/** Limits that only people with other scopes can raise. All runs that wait for the same limit share one item. */
+/** Limits that a person cannot raise with the scope `missions:run` alone. All runs that wait for the same limit share one inbox item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
 // The wait for the approval of a plan begins at the end of the planning step. `waiting_since` can be a later time, because an interruption may end

@@ -139,7 +139,7 @@ export class Run extends table('runs', {
   modelCalls: column<number>(),
   /** The limit that does not allow the next model call or minute of the run; null while the run does not wait for a higher limit. */
   parkedBy: column<ParkingLimit | null>(),
-  /** Explanation of the wait for people, with the amounts and the limit. */
+  /** A text that explains to people why the run waits for a higher limit. The text names the amounts and the limit. */
   parkedReason: column<string | null>(),
   parkedAt: column<number | null>(),
   /** The sandbox template that an event's rule has set for all agents of the run; null means none. */
@@ -200,7 +200,7 @@ export class Run extends table('runs', {
   declare pullRequestDraft: { title: string; body: string } | null;
   /** The newest run that repeats this one; null when there is none. */
   declare rerunAs: Run['id'] | null;
-  /** When the source host is next checked for an open pull request. */
+  /** When the platform next reads the state of the pull request from the source host, while the pull request is open. */
   declare prCheckAt: number | null;
   /** When the pull request was merged or closed; null before. */
   declare prEndedAt: number | null;

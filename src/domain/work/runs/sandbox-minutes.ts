@@ -16,7 +16,10 @@ const dueSql = `select r.id as run_id, r.lease_id from unnest($1::text[], $2::te
   join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ${isInState(heldStates, 'r')} and coalesce(r.minute_until, 0) <= $3 and r.pauses_at is null`;
 
-/** Runs with a lease whose current minute has ended. */
+/**
+ * Returns the entries of `held` whose run still has the lease and must start its next sandbox minute, because the last counted minute has
+ * ended or no minute was counted yet.
+ */
 export const findDueMinutes = (held: readonly Held[]): Promise<Held[]> =>
   sql<Held>(dueSql, [held.map(({ runId }) => runId), held.map(({ leaseId }) => leaseId), now()]);
 

@@ -34,8 +34,9 @@ export async function findByWords(caller: Caller, search: string | null | undefi
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const wanted = words.slice(0, max.words).map((word) => `'${[...word].slice(0, max.characters).join('')}':*`);
   // The words that are indexed for a run include the id of its organization. Each search also asks for this id, so that the index reads no
-  // runs of other organizations. No text adds the id to the words of a run, because the SQL function `words_of` splits texts at the
-  // underscore of the id. A search without any word asks for 'no word', which no run has, because no indexed word contains a space.
+  // runs of other organizations. If a text of a run contains the id of another organization, the run is still not found there: the SQL function
+  // `words_of` splits the text at the underscore of the id, so the whole id does not become an indexed word. A search without any word asks
+  // for 'no word', which no run has, because no indexed word contains a space.
   const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
   const columns = caller.scopes.has('sandboxes:read') ? ['words', 'all_words'] : ['words'];
   const having = (value: string) =>

@@ -1,5 +1,5 @@
-// Runs without a working runtime (docs/decisions/0034-waiting-runs.md). A run whose lease has expired waits again: its own runtime may
-// resume it, or another one may claim it. A run that waits too long fails.
+// Handles runs that no runtime executes (docs/decisions/0034-waiting-runs.md). A run waits again when its lease has expired. The runtime
+// that had the lease may then resume the run, or another runtime may claim the run. A run that waits too long fails.
 
 import { hours, minutes, now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';

@@ -72,9 +72,10 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 };
 
 /**
- * Inserts fragments, and returns the next sequence number and the number of new fragments.
+ * Inserts fragments that have consecutive sequence numbers, beginning with `first`. Returns the sequence number of the next fragment, and how
+ * many of the fragments are new.
  * @param locked The sandbox that is being locked; the lock is sent to the database together with the first read.
- * @throws 404 for an unknown sandbox, 409 for a gap or for different content under that number
+ * @throws 404 for an unknown sandbox. 409 if `first` would leave a gap, or if a different fragment is already stored under one of the numbers.
  */
 export async function insertFragments(
   trx: Transaction,

@@ -21,8 +21,8 @@ const fragmentRowsSql = `select ${columnsOf(SandboxFragment, 'f')}, bytes from (
   where upto - bytes < ${max.bytes} order by sandbox_id, seq limit ${max.rows}`;
 
 /**
- * The rows of the run that are moved to archives next, in blocks. Of each log, and of the fragments of each sandbox, these are the earliest rows.
- * Empty when all rows have been moved.
+ * Returns the rows of the run that are moved to an archive next, grouped into blocks. If only some rows of a log, or only some fragments of a
+ * sandbox, fit into the archive, the earliest of them are returned. Returns an empty array when all rows have been moved.
  */
 export async function readRows(runId: string): Promise<NewBlock[]> {
   const parts = await sql<SandboxLogPart>(logRowsSql, [runId]);

@@ -14,7 +14,10 @@ export interface TerminalUpdate {
   isCut: boolean;
 }
 
-/** Yields the output from piece `after` on, then each addition, until the terminal has ended and everything was sent. */
+/**
+ * Yields the output of the terminal. The first piece is the piece with the sequence number `after`. Each later addition is yielded too, until
+ * the terminal has ended and all output was sent.
+ */
 export async function* followTerminal(
   changes: AsyncIterable<() => Promise<Caller>>,
   terminalId: string,
