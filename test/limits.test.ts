@@ -124,7 +124,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
       const refusal = await refusalOfArgument(root, name, value);
       expect(unlessRefused(`${value.length} characters`, `${name}: ${words}`, refusal)).toEqual([]);
     }
-    // All surfaces share one check, so each surface is sent only one invalid value. The value changes from parameter to parameter.
+    // The loop has tested every wrong length with the check that all surfaces share, so each surface is sent only one of these lengths.
     await stays(() =>
       atOnce(root.kind === 'Subscription' ? 1 : 2, [...surfacesOf(root).entries()], async ([i, surface]) => {
         const [value, words] = nth(beyond, n + i);
@@ -405,7 +405,7 @@ describe('404 · an id of another kind', () => {
   it.each(numbered)('%s · %s', async (_, name, root, n) => {
     await stays(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
-        // The test sends no id that the argument accepts. `providerId` accepts SAML providers, and `integrationId` accepts connectors and chats.
+        // Leaves out ids that the argument accepts: `providerId` also accepts SAML providers, `integrationId` accepts connectors and chats.
         ([kind], i) =>
           kind !== name &&
           !(name === 'providerId' && kind === 'samlProviderId') &&

@@ -167,8 +167,8 @@ describe('the requests that are refused above succeed for a caller with access, 
         const { status, problem } = await askField(checked, surface, root, argumentsOf(root, acme), ask);
         expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
       } finally {
-        // Undoes all changes, so that the next call finds the organization as it was. A mutation changes records itself. For a query that
-        // requires a closed organization, `admitted` has closed the organization.
+        // Undoes all changes, so that the next call finds the organization as it was. A mutation changes records. A query changes nothing, but
+        // before a query that requires a closed organization, `admitted` closes the organization, and this must be undone, too.
         if (changesSample(root)) await restore();
       }
     }

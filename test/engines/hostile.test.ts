@@ -97,7 +97,8 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
       runner: runner.process.pid,
       outside: [`${own}/mark`, `${projectFolder}/mark`, '/etc/mark', '/mark'],
       harness: standInClaude,
-      // The attacker's own command line contains this text without the NUL, so the attacker does not find itself.
+      // The attacker searches the command lines of all processes for this text, which ends with a NUL byte. In its own command line, the text
+      // is part of a JSON argument, where the NUL is written as \u0000. So the search does not find the attacker's own process.
       program: `${compiled('runner/runner')}\0`,
       neighbours: missionsIn(own),
       platform: Number(new URL(missions.world.url).port),

@@ -134,7 +134,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toHaveLength(5);
   });
 
-  it('Is sent in one message with other reads of pages if an index returns the rows of each page in the order of the page', async () => {
+  it('Concurrent reads of pages share one message if an index contains the rows in the order of the pages, and are sent separately otherwise', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {
@@ -184,7 +184,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table turns');
   });
 
-  it('Is undone when its transaction is undone, whatever else was sent in the same message', async () => {
+  it('When a transaction fails, its writes are undone, even if they were sent in one message with a read of the transaction', async () => {
     await sql('create table undone (n int)');
     const failed = transaction(async (trx) => {
       const insert = (n: number) => sql('insert into undone values ($1)', [n], trx);

@@ -1,5 +1,5 @@
-// Throttles in memory and in the database: they count concurrent calls exactly, and begin a new count in each window. IPv6 addresses of one
-// network count as one client.
+// Tests of the throttle that counts in the database and of the throttle that counts in memory. The throttle in the database counts concurrent
+// calls of several processes exactly, and begins at zero again after its window. All addresses of one IPv6 network count as one client.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/http/throttle.ts';

@@ -87,7 +87,10 @@ export function seed(cwd: string, account?: { uid: number; gid: number }): void 
 export const fileOf = ({ work }: Place, name: string): string => readFileSync(path.join(work, name), 'utf8');
 
 const loopback = 'http://127.0.0.1';
-/** The level in `ISOLATION`; by default a cell if bubblewrap works. */
+/**
+ * The isolation of the agents in these tests. The variable `ISOLATION` names its level. If the variable is not set, the level is `cell` where
+ * bubblewrap works, and `none` elsewhere.
+ */
 export const isolation =
   (await chooseIsolation(process.env.ISOLATION, loopback)) ?? (await chooseIsolation('none', loopback))!;
 const caps = isolation.containers

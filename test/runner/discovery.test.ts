@@ -51,7 +51,7 @@ describe('the harnesses of a machine', () => {
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
-  it('are reported with the reason when one is missing', async () => {
+  it('are each reported as missing, with the reason, if their program is not found or does not work', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };

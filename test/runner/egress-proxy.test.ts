@@ -58,7 +58,7 @@ async function start(policy: NetworkPolicy, more: Partial<RouteSettings> = {}, h
   return { socket, seen, proxy };
 }
 
-/** Status of the response to a CONNECT request, with the socket. */
+/** Sends a CONNECT request to the proxy. Returns the status of the response, and the socket of the connection to the proxy. */
 const tunnel = (socketPath: string, target: string) =>
   new Promise<{ status: number; socket: Socket }>((resolve, reject) => {
     const asked = request({ socketPath, method: 'CONNECT', path: target } as ClientRequestArgs);

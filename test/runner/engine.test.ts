@@ -114,7 +114,7 @@ describe('services of a mission in containers', () => {
       for (const how of ['ok', 'end']) rmSync(path.join(folder, `${name}.${how}`), { force: true });
   });
 
-  it('are reported as ended at once, with their last lines', async () => {
+  it('when one of them ends, this is reported immediately, with the exit code and the last lines of the service', async () => {
     const opened = openServices(services, { program: engine, image: 'there' }, limits);
     await opened.start(source, 10_000);
     expect([opened.failure(), await opened.diskBytes()]).toEqual(['', 0]);

@@ -114,7 +114,8 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     expect(run, runner.output).toMatchObject({ status: 'completed', lastError: null, sandboxes: [{}] });
     expect(cluster.rules.conflicts).toBe(0);
     await missions.until(async () => [runId, second].every((id) => podsOf(id).length === 0));
-    // A SandboxClaim may be removed before the API server can be reached again.
+    // Waits until the runner has logged that the first mission has left the runner. If the SandboxClaim of the mission was removed while the
+    // API server was unavailable, the runner logs an error of the mission instead.
     await missions.until(async () => new RegExp(`^${runId}(:| has left)`, 'm').test(runner.output));
   });
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { programArguments } from './processes.ts';
 import { present, type World } from './world.ts';
 
-/** The settings that a test passes to the processes, in which support/sending-process.js reads them. */
+/** Settings that a test passes to the two processes. Each process executes support/sending-process.js, which reads the settings. */
 interface Work {
   /** Pattern of names of periodic jobs. */
   wanted: string;

@@ -718,8 +718,8 @@ export const programsAreStartedInTestPrograms: Rule = (tree) =>
 const maxLinesOfTests = 100;
 
 /**
- * Limits the length of the callbacks of `it`, of functions and of hooks in test files. Callbacks of `describe` may be longer, because they
- * only group tests. A function ends at the next line that is not indented more than its first line.
+ * Limits the length of functions in test files, including callbacks of `it` and of hooks such as `beforeAll`. Callbacks of `describe` may be
+ * longer, because they only group tests. A function ends at the next line that is not indented more than its first line.
  */
 export const testsHaveAtMost100Lines: Rule = (tree) =>
   Object.entries(tree)

@@ -107,7 +107,8 @@ export function startService(
     createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
     child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));
   });
-  // A test that kills a starting process does not wait for it.
+  // A test that kills the service while it starts does not wait for `ready`. Without this handler, the rejection of `ready` would be an
+  // unhandled error.
   ready.catch(() => {});
   return { url, process: child, ready };
 }

@@ -39,7 +39,7 @@ export interface Replicated {
 
 let origin: { home: string; connection: DatabaseConnection; files: EmbeddedFiles } | undefined;
 
-/** The folder that both servers are copies of. */
+/** Creates a database folder with the migrated schema. `start` copies this folder for each of the two servers. */
 async function prepare(): Promise<NonNullable<typeof origin>> {
   const home = temporaryHome();
   const { connection, stop } = await startEmbeddedDatabase({ home, settings: careless });

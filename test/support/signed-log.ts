@@ -6,8 +6,8 @@ import { keepRows } from './database-rows.ts';
 import { openWorld } from './world.ts';
 
 /**
- * The number of entries in the log when its checkpoints of 9, 10 and 11 o'clock are signed. No entry is added in the hour before the last
- * checkpoint.
+ * The number of entries in the log at each of its three checkpoints, which the service signs at 9, 10 and 11 o'clock. The last two numbers are
+ * equal, because no entry is added between these checkpoints.
  */
 export const sizes = [300, 520, 520] as const;
 

@@ -23,10 +23,10 @@ export interface Stranger {
   /** Texts that must not be in any response to this caller. */
   unseen?: () => string[];
   /**
-   * Set when this caller makes only some of the calls of the tests, because a similar caller makes all calls and gets the same refusals.
-   * `unknown`: the service rejects the credential of this caller before it reads the request. At the same point it rejects a caller without
-   * a credential, for which the tests call every field in every API. `role`: the role of this caller lacks the scopes of some fields. A
-   * token that lacks the scope of a field gets the same refusal, and the tests use such a token for every field in every API.
+   * Set when this caller makes only some of the calls of the tests, because another caller makes all calls and gets the same refusals.
+   * `unknown`: the service refuses the credential of this caller before it reads the request. The other caller sends no credential, and the
+   * service refuses that caller at the same point. `role`: the role of this caller lacks the scopes of some fields. The other caller sends a
+   * token that lacks exactly the scope of the field.
    */
   like?: 'unknown' | 'role';
   /** The service to call. By default it is the world's service, whose REST responses are checked against the OpenAPI document. */

@@ -64,7 +64,7 @@ export async function openTrackerWorld() {
     return answer.body;
   }
 
-  /** Works with a second connector, which is deleted afterwards. */
+  /** Waits for a new connector, calls `work` with the id of the connector, and then deletes the connector. */
   async function using<T extends { id: string }>(
     made: Promise<T>,
     work: (id: T['id']) => Promise<void>,

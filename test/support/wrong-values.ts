@@ -57,7 +57,10 @@ interface Wrong {
 
 const both: Surface[] = ['REST', 'GraphQL'];
 
-/** All invalid values of a record's member, and of its own members. */
+/**
+ * Returns all invalid values of a field of a request record. If the field is an object or a list, the result also contains objects or lists
+ * in which only one nested field or item is invalid.
+ */
 export function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
   const array = choices(property).find(({ type }) => type === 'array');
   const list = wrongValues(property).map((value): Wrong => {

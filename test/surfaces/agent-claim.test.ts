@@ -1,4 +1,6 @@
-// The claim ceremony over real HTTP: one agent and its person step by step, and the agent’s part, which starts a claim and polls it (docs/contract.md#claims).
+// Tests over real HTTP of the procedure in which a person claims an agent (docs/contract.md#claims). The first tests follow one agent and its
+// person from the registration of the agent to the end of the claim. The other tests check the requests with which an agent starts a claim and
+// polls for the result.
 import { afterAll, describe, expect, it } from 'vitest';
 import { days, hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -321,7 +323,7 @@ describe('Polling a claim', () => {
     expect(both.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'slow_down']);
   });
 
-  it('400 · a poll is answered with expired_token after ten minutes, and authorization_pending again after a new code', async () => {
+  it('400 · ten minutes after the start of a claim, a poll gets expired_token; when the claim is started again, a poll gets authorization_pending', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     world.clock.turn(minutes(10));

@@ -1,4 +1,5 @@
-// Allowed networks of an organization: every credential on every surface, from inside and from elsewhere.
+// Tests of an organization that accepts requests only from allowed networks. The tests send each credential of the organization to each surface,
+// from an allowed network and from another network.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { approve } from '#domain/identity/oauth/codes.ts';

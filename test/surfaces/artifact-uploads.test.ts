@@ -206,7 +206,7 @@ it('an upload that no artifact uses is deleted after a day; if the deletion fail
 describe('Registering uploaded content as an artifact', () => {
   const claim = (contentKey: string, orgId = shop.orgId) => transaction((trx) => claimContent(trx, orgId, contentKey));
 
-  it('content can be registered once all of it is uploaded, only by its own organization', async () => {
+  it('content can be registered only after all of it has been uploaded, and only by the organization that it belongs to', async () => {
     const content = await reserve();
     const notYet = { status: 409, message: 'contentKey: this content has not been uploaded yet.' };
     await expect(claim(content.contentKey)).rejects.toMatchObject(notYet);

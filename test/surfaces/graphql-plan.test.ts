@@ -1,4 +1,5 @@
-// Plans of queries: they write the same text as graphql-js, and fail when the result of graphql-js has errors.
+// Tests of query plans. A plan writes the same text as graphql-js. If the result of graphql-js has errors, the plan throws an error and writes no
+// text.
 
 import { execute, type FieldNode, getOperationAST, parse } from 'graphql';
 import { createSchema } from 'graphql-yoga';
@@ -130,7 +131,7 @@ test('a query in which @skip or @include leaves an object without fields has no 
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });
 
-test('a planned query answers with its fields in the order of the document, and passes the values of variables to their arguments', async () => {
+test('a plan writes fields in the order of the query, and accepts a variable as the value of an argument', async () => {
   const plan = compilePlan(schema, parse('query ($n: Int!) { project(id: "p1") { size words(of: $n) id } }'))!;
   const text = await plan({ context: context(), variables: { n: 1 } });
   expect(text).toBe('{"project":{"size":1.5,"words":["word 0"],"id":"p1"}}');
@@ -186,7 +187,7 @@ describe('Plans of one field, for REST and MCP', () => {
   });
 
   test.each(['failing', 'refused'])(
-    'the plan of one field is rejected with the error of a nested field: %s',
+    'if the resolver of a nested field throws an error, the plan of one field throws the same error: %s',
     async (name) => {
       await expect(asked(`{ project(id: "p1") { id ${name} } }`)).rejects.toThrow('no');
     },

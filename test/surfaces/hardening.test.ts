@@ -255,8 +255,9 @@ describe('Pipelined requests', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // The first request on the socket waits for the lock. While it waits, the server must not execute the other requests on the socket. If it
-    // did, it would execute them while the client sends the following 100 requests to /livez, which use other connections.
+    // The first request on the socket waits for the lock. The server answers the requests on a socket one after the other, so it must not
+    // execute the other requests before the client disconnects. A server that executed them too early would have the time to do so during
+    // the following 100 requests to /livez, which use other connections.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();

@@ -131,7 +131,7 @@ test('an MCP client that knows only the URL of the server gets access with the s
     token_type: 'Bearer',
     expires_in: 3600,
     scope: 'projects:read projects:write',
-    // The client adds this member to the tokens.
+    // The service does not send this field. The MCP client library adds it to the tokens.
     issuer: expect.any(String),
   });
 

@@ -219,7 +219,7 @@ describe('Signing in with a passkey', () => {
     return { id, rawId };
   };
 
-  it('401 · a challenge for creating a passkey does not sign in, even with the session’s id in place of its secret', async () => {
+  it('401 · a challenge for creating a passkey cannot be used to sign in, even if the sign-in cookie contains the id of the session in which the challenge was created', async () => {
     const { person, console, authenticator } = await holder();
     const { challenge } = (await console.submit('/console/passkeys/options')).body;
     const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);

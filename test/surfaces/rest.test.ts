@@ -195,7 +195,7 @@ describe('The REST API over HTTP', () => {
         ]);
       }
       expect((await rename(cookie({ ...own, ...csrf() }))).status).toBe(200);
-      // A page that a person loads directly cannot write.
+      // `none` means that the person opened the address directly, for example from a bookmark. Such a request may only read data.
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 

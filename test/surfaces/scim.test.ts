@@ -226,7 +226,7 @@ it('a person whom the directory deactivates or deletes is no longer a member, wh
   expect(refused.status).toBe(409);
 });
 
-it('a person who joins while the directory changes waits for the change', async () => {
+it('a request to join an organization waits for a concurrent change of the directory, and is refused if the change has revoked the invite', async () => {
   const heidi = await world.person('Heidi');
   const inviteId = await invite('heidi@example.com');
   const orgId = alice.organization.id;

@@ -65,7 +65,7 @@ describe('Sessions', () => {
     const unwatch = watchStatements((text) => statements.push(text));
     const page = await open('/console/sessions', visit.session);
     unwatch();
-    // The session, the organizations of the person with their roles, and the list.
+    // One statement reads the session, one reads the organizations of the person with the roles, and one reads the person's list of sessions.
     expect(statements).toHaveLength(3);
     expect(page.body).toContain('From 127.0.0.1');
     expect(page.body.match(/This browser/g)).toHaveLength(1);

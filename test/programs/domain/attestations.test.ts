@@ -273,7 +273,7 @@ it('404 · attestations of unknown commits, and those of another organization or
   });
 });
 
-it('the first 500 commits of a run are attested, including those in a report that the service refuses for another reason', async () => {
+it('the first 500 commits of a run are attested, including commits in a report that the service refuses because the report names an unknown artifact', async () => {
   const { projectId } = await world.knex('runs').where({ id: held.runId }).first();
   const { token } = callers.owner;
   await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Mend the other test.' } });

@@ -123,8 +123,9 @@ async function rowsOf(knex: Knex, table: PackedTable): Promise<string[]> {
   return (rows as { row: string }[]).map(({ row }) => row).sort();
 }
 /**
- * Pairs of an id that the rows in the organization file contain, and of the id that replaces it when the other installation imports the file.
- * One pair has the ids of a person, and one pair has the ids that each installation derives from an email address.
+ * Each pair consists of an id in the rows of the organization file and the id that replaces it when the other installation imports the file.
+ * The ids in the first pair belong to one person. The ids in the second pair are those that the two installations derive from the same email
+ * address, each with its own key.
  */
 let replaced: [string, string][] = [];
 const renamed = (row: string) => replaced.reduce((text, [inFile, here]) => text.replaceAll(inFile, here), row);

@@ -65,7 +65,8 @@ it.each(kills)(
     expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
     expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
     expect(staged.github.violations).toEqual([]);
-    // The stand-in numbers issues and pull requests separately.
+    // The stand-in for GitHub numbers a new issue without regard to pull requests, so the issue could get the number of a pull request. Without
+    // pull requests, the number of the next issue is unique.
     repository().pulls.length = 0;
   },
 );

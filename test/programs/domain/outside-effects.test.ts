@@ -131,7 +131,8 @@ it('an approved push fails while the connector is missing; a pull request is ret
 it('a comment that answers an event is written after its approval, and an update of the comment needs another approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
-  // The stand-in numbers issues and pull requests separately.
+  // The stand-in for GitHub numbers a new issue without regard to pull requests, so the issue could get the number of a pull request. Without
+  // pull requests, the number of the next issue is unique.
   repository().pulls.length = 0;
   const issue = github.open('acme/shop', { title: 'Dates are wrong' });
   repository().permissions.set('ada', 'write');

@@ -262,7 +262,7 @@ describe('An embedded database on different accounts and platforms', () => {
         expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
         await ask(database, 'create table kept ()');
         await database.stop();
-        // The data stays in the other folder, even when other accounts may later enter the configured folder.
+        // On later starts, the data stays in the other folder, even after the configured folder allows other accounts to enter it.
         chmodSync(home, 0o755);
         expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
       } finally {

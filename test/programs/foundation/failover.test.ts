@@ -90,7 +90,7 @@ it('when the primary is lost, requests go to the promoted standby, and no acknow
   await expectEachOnce(acknowledged);
 });
 
-it('requests leave a server that hangs, and do not return when it resumes as an outdated primary', async () => {
+it('when the primary hangs, requests go to the promoted standby, and they still go there after the old primary resumes', async () => {
   const { acknowledged, refusals, more, stop } = write();
   await more(10);
   servers.primary.freeze();

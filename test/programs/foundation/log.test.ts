@@ -82,7 +82,7 @@ describe('A log line', () => {
     expect(lines()).toMatchObject([{ level: 'debug', credentialId: 'svc_1', status: 200 }]);
   });
 
-  it('Is short, readable and without secrets for a terminal', () => {
+  it('Is short and readable in the format for terminals, and contains no secrets', () => {
     const pretty = openLog({ level: 'info', format: 'pretty', destination: { write } });
     pretty.info({ port: 4000, note: `Bearer ${newSecret('pat_')}` }, 'listening');
     pretty.request('rest', exchange(), 1.23456);

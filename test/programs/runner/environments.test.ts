@@ -123,7 +123,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     await neighbour.remove();
     const allowed = [`CONNECT REGISTRY.test.:${port}`, `CONNECT ${apiHost}`];
     expect(JSON.parse(custom!.printed)).toEqual([...allowed, `Host ${registryHost}`]);
-    // Under an open policy any name of the same host may be used.
+    // An open policy allows every public host. So in a tunnel to one host, a TLS client may ask for the server name of another host.
     expect(JSON.parse(open!.printed)).toEqual([...allowed, 'other SNI', `Host ${registryHost}`]);
     expect(leaked()).toBe(0);
     const verdicts = open!.connections.map(({ verdict, host }) => [host, verdict]);
@@ -300,7 +300,7 @@ describe('the store of prepared environments', () => {
   };
   const setup = { work: [], seconds: 1 };
 
-  it('shares downloads between setups of one organization only, even between concurrent ones', async () => {
+  it('shares downloads between concurrent setups of one organization, and never with a setup of another organization', async () => {
     const store = path.join(folder, 'caches');
     const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
     const places = ['one', 'two', 'three'].map(placeFor);

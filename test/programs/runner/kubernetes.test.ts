@@ -7,8 +7,8 @@ import { inPath } from '../../../src/runner/isolation/programs.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../../support/cluster-world.ts';
 
 /**
- * The path of kubectl, or undefined if kubectl is not installed. A test asks the stand-in with kubectl, because this shows that not only the
- * runner accepts the answers of the stand-in as those of Kubernetes.
+ * The path of kubectl, or undefined if kubectl is not installed. A test lists the Jobs of the stand-in with kubectl. This shows that the
+ * official client of Kubernetes accepts the responses of the stand-in, as the runner does.
  */
 const kubectl = inPath('kubectl', process.env.PATH);
 const hasBubblewrap = await isOffered('bubblewrap');

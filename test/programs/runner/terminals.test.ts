@@ -1,4 +1,5 @@
-// Terminals of people in the sandbox of a running mission, against a whole service, a real runner, and the command line's client.
+// Tests of terminals, which people open in the sandbox of a running mission. The tests use a whole service, a real runner, and the client of
+// the command line.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';

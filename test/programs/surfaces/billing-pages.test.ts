@@ -1,5 +1,5 @@
-// The pages of billing in a real browser, by role and label; receipts and the payment page over HTTP. The rules are tested in
-// domain/billing.test.ts.
+// Tests of the billing pages in a real browser, which find elements by their ARIA role and label. Receipts and the payment page are tested
+// over HTTP. domain/billing.test.ts tests the rules of billing.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bindPaymentProvider, builtinProvider } from '#domain/money/billing/provider.ts';
@@ -128,7 +128,7 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
   };
   const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-  it('an owner answers a request for credits by buying, reads the receipt, and withdraws', async () => {
+  it('an owner answers a request for credits by buying credit packs, reads the receipt, and withdraws from the purchase', async () => {
     const words = 'Fifty more for the release, please.\n<b>Thanks</b>';
     await write('POST', '/credit-requests', { message: words }, await member('member'));
     const page = await open();

@@ -1,5 +1,6 @@
-// Two cells with a process and a database each: requests find the cell of their organization, slugs are unique in both, and an
-// organization that is moving can be read but not changed.
+// Tests of two cells of a platform (docs/cells.md), each with its own process and database. A request reaches its organization through either
+// cell. No two organizations have the same slug, even if they are in different cells. An organization that is being moved from one cell to the
+// other can be read but not changed.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';

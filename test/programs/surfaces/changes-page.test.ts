@@ -370,8 +370,8 @@ describe.skipIf(typeof launched === 'string')('Changes of a mission in a browser
     await page.getByText('Call add_label of issues').waitFor();
     await pages.inspect(page, 'inbox-effects');
     await page.setViewportSize({ width: 1280, height: 720 });
-    // Keyboard shortcuts decide only about effects that the page has loaded and that are visible. The size of the window has just changed, so the
-    // page is loaded again.
+    // When the window became wider, the page changed its layout and began to read the effects again. The key `a` does nothing until the page
+    // shows the effects. After a reload, the text of an effect appears only once the page has read the effects, so the test can wait for it.
     await page.reload();
     await page.getByText('Call add_label of issues').waitFor();
     await page.getByRole('heading', { level: 1 }).focus();

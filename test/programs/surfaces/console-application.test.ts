@@ -164,7 +164,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
   it('navigation loads no new document, and updates title, heading, menu and history', async () => {
     const page = await open();
     await page.goto('/console/overview');
-    // Before the application has rendered the page, a link requests a document.
+    // Waits until the application has rendered the page. Before that, a click on a link would make the browser load a new document.
     await page.getByRole('region', { name: 'Sandboxes' }).waitFor();
     const loaded = await page.evaluate('performance.timeOrigin');
     const current = () => page.locator('.menu [aria-current]').textContent();

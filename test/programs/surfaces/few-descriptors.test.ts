@@ -38,8 +38,8 @@ it.skipIf(process.platform === 'win32')(
       const exhausted = [503, { status: 'unready', descriptors: 'exhausted' }];
       await vi.waitFor(
         async () => {
-          // Each attempt opens as many connections as the service has descriptors. Since the last attempt, the service may have closed other
-          // connections, such as idle ones to the database, and their descriptors would be free again.
+          // Each attempt opens as many connections as the service may have descriptors. One attempt may not be enough, because the service
+          // may then close idle connections to the database, which makes their descriptors free again.
           for (let n = 0; n < limit; n++) held.push(connect(port, 'localhost').on('error', () => {}));
           expect(await probe()).toEqual(exhausted);
         },

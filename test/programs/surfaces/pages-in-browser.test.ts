@@ -435,7 +435,10 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     });
 });
 
-/** The server that a program on the person's machine opens to receive its code. */
+/**
+ * Starts a server like that of an OAuth client which runs on the person's machine. The service redirects the browser to this server, which
+ * thereby receives the authorization code.
+ */
 async function listen(): Promise<{ server: Server; port: number }> {
   const server = createServer((_req, res) => {
     res.writeHead(200, { 'content-type': 'text/html' });

@@ -103,7 +103,7 @@ describe.skipIf(typeof launched === 'string')('MCP servers of a project in the c
     expect((await project.server('docs')).binding.approvedTools).toEqual([{ name: 'write', attestedReadOnly: false }]);
   });
 
-  it('credentials of an MCP server are never shown, and kept when their field is empty; a conflict between tabs is reported', async () => {
+  it('the page never shows a stored credential of a server, and keeps the credential if its field is left empty; a conflict between tabs is reported', async () => {
     const project = await declared({ docs: { url: remote.url, headers: { 'x-key': '${secret:KEY}' } } });
     const page = await show(project);
     await page.getByLabel('KEY').fill('two\u00e9');

@@ -1,4 +1,4 @@
-// The replay of a mission in the console, and the page of a link for people without an account.
+// Tests of two pages: the replay of a mission in the console, and the shared replay, which people without an account open with a link.
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { minutes } from '#foundation/clock.ts';
