@@ -90,7 +90,10 @@ async function install(
   throw new Error(`${packages.join(', ')} could not be installed: ${cause}`);
 }
 
-/** The program and the checksum of installed packages. */
+/**
+ * Returns the path of the program that an installed package contains, and the checksum of the package in the lock file. @param program Name
+ * of the program. If it is null, the only program of the package is chosen, or among several the program with the name of the package.
+ */
 async function find(folder: string, spec: string, program: string | null): Promise<InstalledPackage> {
   const lock = await readLock(folder);
   const name = spec.slice(0, spec.lastIndexOf('@'));

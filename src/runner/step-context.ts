@@ -87,7 +87,7 @@ export interface StepContext {
   setUp(report: SetupReport): Promise<string>;
   /** Resolves with the reason when a service of the environment ends; never resolves without services. */
   broken: Promise<string>;
-  /** Starts a shell for a person, in the isolation of the harness and next to it. */
+  /** Starts a shell for a person while the harness works. The shell is isolated in the same way as the harness. */
   openShell: OpenShell;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;

@@ -181,7 +181,7 @@ function resolverOf({ credentials }: McpCommand, { interception }: RunPlace): (t
       const value = values.get(name);
       if (value === undefined)
         throw new Error(
-          `the secret ${name} is missing: it is neither a credential of the server nor a secret of the environment with a list of hosts`,
+          `the secret ${name} is missing: the server has no credential ${name}, and the environment has no secret ${name} limited to a list of hosts`,
         );
       return value;
     });

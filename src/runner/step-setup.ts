@@ -1,4 +1,5 @@
-// Beginning of a step: its environment is prepared while the lease is renewed. Its connections are reported from then on.
+// The beginning of a step: the runner prepares the environment of the step, and renews the lease of the run meanwhile. Network connections
+// of the step are reported when the preparation has succeeded, and repeatedly after that.
 import { randomUUID } from 'node:crypto';
 import type { Pace, RunLease } from './contract.ts';
 import { reportConnections } from './generated/operations.ts';

@@ -139,8 +139,8 @@ function openStepJournal(
  */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [
   over.then((turn) => failureOf(turn, result)),
-  // `ended` rejects if the harness cannot be started. A harness that has started reports the end of its turn before the harness itself
-  // ends, so the wait for `over` after `ended` is not endless.
+  // The wait for `over` is not endless: `ended` resolves only for a harness that has started, and such a harness reports the end of its
+  // turn before the harness itself ends. For a harness that cannot be started, `ended` rejects.
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 

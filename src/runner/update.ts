@@ -117,8 +117,9 @@ function startRelease(program: string, token: string, around: Around) {
 }
 
 /**
- * Runs a release in place of this process until it ends. When the release asks for a newer one, the newer one takes its place, so that
- * there are never more than two processes. Returns the exit code.
+ * Runs a release as a child process until the release ends, and returns its exit code. When the running release has to be updated, it asks
+ * this process to start the newer release, and this process then stops the older one. If each release started the next one itself, every
+ * update would add a process that only waits.
  */
 async function runRelease(program: string, token: string, around: Around): Promise<number> {
   const { signal } = around;

@@ -25,7 +25,10 @@ type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
 type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
 
-/** Returns a look-up that finds a credential only at the resources (REST API, MCP, A2A), and never at the SCIM endpoint. */
+/**
+ * Returns a look-up for a kind of credential that is valid at the REST API, MCP and A2A. A request to the SCIM endpoint cannot use such a
+ * credential: for the SCIM endpoint, the look-up always returns null.
+ */
 const atResource =
   (lookUp: (secret: string, resource: Resource, address: string | null) => Promise<Caller | null>): LookUp =>
   async (secret, place, address) =>

@@ -57,8 +57,8 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
 
 /**
  * Returns a signal that is aborted when the socket closes, after the maximum lifetime, or when the caller is no longer authorized.
- * Authorization is checked even while nothing is sent. The slot is freed when the socket closes; a reader that has not read the end of the
- * response by the next check is disconnected.
+ * Authorization is checked at intervals, even while nothing is sent. After the signal is aborted, the reader can read the rest of the
+ * response until the time of the next check, at which the socket is closed. The slot is freed when the socket closes.
  * @param check Throws for a caller that is no longer authorized
  */
 export function holdOpen({ res }: Exchange, freeSlot: () => void, check: () => Promise<unknown>): AbortSignal {

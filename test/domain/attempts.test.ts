@@ -304,7 +304,8 @@ describe('budgets of attempts', () => {
   it('several attempts that reserve model calls at the same time stay within the cost budget that these attempts share', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
-    // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.
+    // Each of the three calls costs at most 0.05125 USD. Within the budget of 0.10 USD, one call gets all output tokens that it asks for,
+    // the second call gets fewer, and the third call has to wait.
     const granted = calls.map(({ outputTokens }) => outputTokens).sort((a, b) => b - a);
     expect(granted).toEqual([10_000, 9_500, 0]);
     const { reason } = calls.find(({ outputTokens }) => outputTokens === 0);

@@ -16,7 +16,7 @@ const now = () => Math.floor(present() / 1_000);
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
 describe('the first assertion of a provider’s user', () => {
-  it('401 · the first assertion of a user gets interaction_required, and the claim that the owner of its email address can accept', async () => {
+  it('401 · the response has the error interaction_required and a claim that the owner of the asserted email address can accept', async () => {
     const answer = await world.show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));
     expect(answer.status).toBe(401);

@@ -1,5 +1,5 @@
-// A mission gets the instance type that the request to start it names, or else the instance type of its sandbox template. Only a runtime
-// with enough room claims the mission.
+// A mission gets the instance type that its start request names. If the request names no instance type, the mission gets the one of its
+// sandbox template. Only a runtime with enough room claims the mission.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';

@@ -297,7 +297,7 @@ describe('issues assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('a comment continues the mission on the branch of the open pull request; without a checkpoint the comment shows why nothing continues', async () => {
+  it('a person’s comment continues the mission on the branch of the open pull request; if the mission has no checkpoint, the effect of the comment is the reason why the mission is not continued', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);
@@ -387,7 +387,7 @@ describe('rules for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('a rule applies only to its own project, and does not apply while the hook is disabled or events may not start missions', async () => {
+  it('a rule starts missions only for issues of its own project, and only while the hook is enabled and the organization allows events to start missions', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);

@@ -112,7 +112,7 @@ it('when one statement inserts several runs and issues, each of them gets its au
   expect(reasons).toEqual([{ reason: expect.stringMatching(/model|harness/) }]);
 });
 
-it('a ledger account accepts a first entry only once, only with a balance that equals the amount of the entry, and only from a lot of the organization', async () => {
+it('the first entry of a ledger account is accepted only once, only if its balance equals its amount, and only if its credit lot belongs to the organization', async () => {
   const write = (entries: object[]) =>
     world.knex.transaction(async (trx) => {
       const id = newId('creditTransfer');

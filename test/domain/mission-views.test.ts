@@ -1,4 +1,4 @@
-// Missions in groups, by person, and the views that a person saves.
+// Counts of missions in groups, such as one group for each person. Views of the list of missions that a person saves.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newId } from '#foundation/ids.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';

@@ -403,7 +403,7 @@ describe('settings of a project', () => {
     }
   });
 
-  it('OpenAPI documents which fields of a project and of an organization are not used yet', async () => {
+  it('the OpenAPI document says which fields of a project and of an organization are not used yet', async () => {
     const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
     expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
@@ -432,7 +432,7 @@ describe('connectors of a project', () => {
     return answer.description ?? answer;
   };
 
-  it('source host and tracker can be changed, but only to the same server while a mission or pull request is open', async () => {
+  it('the source host and the tracker can be changed; while a mission or pull request is open, the new connector must be at the same server as the current one', async () => {
     const first = await connect('github', 'scm', 'ghp_first');
     const projectId = (await another()).body.id;
     const second = await connect('github', 'scm', 'ghp_second');

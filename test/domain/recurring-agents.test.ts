@@ -113,7 +113,7 @@ it('the agentId of a recurring mission is in the MCP tools, not in REST', async 
   }
 });
 
-it('recurring missions that were scripts before they could name an agent remain scripts after an upgrade', async () => {
+it('the upgrade that lets recurring missions name an agent sets the shell agent for missions that ran as scripts, and no agent for others', async () => {
   const file = new URL('../../migrations/20261201_30_script_missions.sql', import.meta.url);
   const [, up] = readFileSync(file, 'utf8').split(/^-- (?:up|down)$/m);
   const ran = async (harness: string | null) => {

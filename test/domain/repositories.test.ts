@@ -244,8 +244,8 @@ async function layRepositories(): Promise<void> {
     symlink(path.join(secret, '.git'), path.join(folder, 'root/acme/outside-bare.git')),
     mkdir(path.join(folder, 'root/acme/nothing')),
   ]);
-  // The folder that contains the repositories becomes a git repository itself. When git is asked to read a folder that is not a repository,
-  // it searches the enclosing folders and would find this repository, which the service must not read.
+  // The folder that contains the test repositories becomes a git repository itself. When git is asked to read a folder that is not a
+  // repository, git searches the enclosing folders. It would find this outer repository, which the service must not read.
   git(folder, 'init', '-q');
 }
 

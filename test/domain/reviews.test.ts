@@ -1,4 +1,4 @@
-// Reviews of changes by people: comments reach the agent, approvals let the change be merged.
+// People review the changes that an agent has made: their comments reach the agent, and their approvals let the changes be merged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Project } from '#domain/projects/projects/model.ts';
 import { pullRequests } from '#domain/projects/vendors/github/pull-requests.ts';

@@ -65,7 +65,7 @@ describe('heartbeats of a runtime', () => {
     // The report is repeated, as after a lost response.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
-    // The first report of a sample counts.
+    // When a sample is reported again with other values, the values of the first report are kept.
     const other = metrics.map((sample) => ({ ...sample, cpuPct: 99 }));
     await say('heartbeat', { ...input, sandboxes: [{ ...place, metrics: other }] }, beat);
     // Progress never goes back.
@@ -249,7 +249,7 @@ describe('heartbeats of a runtime', () => {
     expect(lost.map(({ code }) => code)).toEqual(lost.map(() => 'lease_lost'));
     expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
-    // The first runtime must stop the sandbox too.
+    // The first runtime is told to stop not only the run, but also the sandbox of the run.
     expect(await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).toMatchObject({
       sandboxes: [{ desired: 'stop' }],
     });

@@ -81,7 +81,7 @@ describe('GET /sandboxes', () => {
     }
   });
 
-  it('200 · the filter by status finds sandboxes by the status that their records show, exact to the millisecond in which a sandbox becomes stale', async () => {
+  it('200 · the filter by status finds a sandbox by the status in its record, even at the exact millisecond at which the sandbox becomes stale', async () => {
     const place = { orgId: shop.orgId, projectId: other.projectId };
     const status = async (sandbox: Sandbox) => {
       const found = [];

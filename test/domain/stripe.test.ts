@@ -225,7 +225,8 @@ describe('team plans paid at Stripe', () => {
     expect((await change({ cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
     const canceling = stripe.changed(reference);
     expect((await change({ cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
-    // The event of the first change comes late, so Stripe is asked for the current state.
+    // The event about the cancellation arrives only after the cancellation was withdrawn. The service asks Stripe for the current state, so
+    // this outdated event has no effect.
     await deliver(canceling);
     expect((await get('/summary')).subscription.status).toBe('active');
     await change({ cancelAtPeriodEnd: true });

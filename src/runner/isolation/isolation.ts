@@ -164,7 +164,8 @@ export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
     const { level, containers } = isolation;
-    // The script does not join the network of the services, because a running agent already uses its ports there.
+    // The container of the script does not join the network of the mission's services. A harness may already run in that network, and the
+    // container of the script would listen on the same ports as the container of the harness.
     const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
     const { wrap, env: ownEnv, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...ownEnv, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };

@@ -12,8 +12,9 @@ export const packageCaches = [
 ];
 
 /**
- * Variables of the package managers, because images set other folders, which missions cannot write to. GOFLAGS keeps
- * Go's cache removable by its owner.
+ * Environment variables that make the package managers keep their caches in the home directory. They are set because an image may choose
+ * other folders, which missions cannot write to. With `GOFLAGS`, Go leaves its cache writable, so that the owner of the cache can delete
+ * it.
  */
 export const cacheVariables = (home: string): Record<string, string> => ({
   NPM_CONFIG_CACHE: `${home}/.npm`,

@@ -17,11 +17,13 @@ const readLine = (from, done) => {
 };`;
 
 /**
- * The first line of a connection states its purpose. `hold`: the container ends when this connection ends. `start`: starts a program, which is killed
- * when this connection ends. Other connections request the output or the errors of a started program, or send the program a signal.
- * The starter sets the variable `POD_PROGRAM` of a program to the id of the program, and the processes that the program starts inherit it. When a
- * program ends, the starter kills all processes whose variable contains this id. If no other programs share the container, the starter then also
- * kills every process that does not descend from the starter, unless the variable of the process names a program that still runs.
+ * The starter: a program that runs in each container of a pod and starts other programs there. The first line of a connection to the
+ * starter states the purpose of the connection. `hold`: the container ends when this connection ends. `start`: the starter starts a
+ * program, and kills the program when this connection ends. Any other connection requests the output or the errors of a started program, or
+ * sends the program a signal. The starter gives each program an id in the variable `POD_PROGRAM`, which the child processes of the program
+ * inherit. When a program ends, the starter kills all processes whose variable contains the id of this program. In a container that runs
+ * only the starter and its programs, the starter then also kills every process that no longer descends from the starter, except a process
+ * whose variable names a program that still runs.
  */
 export const starterProgram = `
 const { spawn } = require('node:child_process');

@@ -89,8 +89,8 @@ export async function startShell(launch: ShellLaunch, args: string[], size: Size
     ? onDevice(devices.spawn(file, rest, { ...options, cols: size.width, rows: size.height, encoding: null }), decode)
     : onPipes(spawn(file, rest, { ...options, detached: true, stdio: 'pipe' }), decode);
   if (group && pid) group.take(pid);
-  // A shell with a terminal device needs no watched process: when the device is closed, the shell ends with its jobs, which have process
-  // groups of their own.
+  // If the shell has a terminal device, the watchdog gets no process group to kill, because the device is closed when the runner is killed,
+  // and this ends the shell and its jobs. Killing the shell's process group would not end the jobs, which have process groups of their own.
   guard(devices ? 0 : pid, watchdogArguments);
   const signal = (name: NodeJS.Signals) => unlessEnded(() => void (pid && process.kill(-pid, name)));
   return {

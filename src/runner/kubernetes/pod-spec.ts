@@ -24,7 +24,10 @@ export interface PodPurpose {
   /** Arguments of the runner in the pod, and its variables. */
   args: string[];
   env: Record<string, string>;
-  /** Folders of the runner's image with the programs of harnesses, which containers mount at the same paths. */
+  /**
+   * Folders of the runner's image that contain the programs of harnesses. The other containers of the pod mount copies of these folders at
+   * the same paths.
+   */
   programs: string[];
 }
 
@@ -33,7 +36,10 @@ export const missionFolder = '/mission';
 const ownFolder = '/runner';
 /** Time that a pod has for a last checkpoint after the cluster has asked it to end. */
 export const graceMs = 60_000;
-/** Time within which the runner of the pod must connect to the starters of the other containers. It waits for them for two minutes. */
+/**
+ * A container ends if the runner of its pod has not connected to the container's starter within this time. The time is longer than the two
+ * minutes for which the runner tries to connect.
+ */
 const holdMs = 5 * 60_000;
 /** Folders of the mission in each container: `write` for reading and writing, `read` only for reading. */
 const folders: Record<PodContainer, { write: string[]; read: string[] }> = {

@@ -74,9 +74,9 @@ export async function startCluster(settings: ClusterSettings, start: StartSettin
 }
 
 /**
- * Tests the cluster. If the test fails while missions run in the cluster, it is repeated until it succeeds or the last of these missions
- * has ended: the cluster may only be full, and the missions need the relay of this runner. @throws if the test fails and no missions run,
- * with the reason
+ * Tests the cluster. If the test fails while missions run in the cluster, the test is repeated until it succeeds or the last of these
+ * missions has ended. The runner does not stop at such a failure, because perhaps the cluster merely has no free capacity, and the missions
+ * need the relay of this runner. @throws with the reason if the test fails and no missions run
  */
 async function testCluster(tested: Tested, stopping: AbortSignal): Promise<void> {
   for (;;) {

@@ -10,8 +10,9 @@ export type Folders = Record<string, string>;
 const begin = String.raw`(?:(?<=\\[nrt])|(?<!\w))`;
 
 /**
- * Values that differ in every run. Values with `isNamed` may occur in recorded answers, where the replay's values replace them. A short
- * hash may consist of digits only. A JSON number, which follows a colon, a comma or a bracket, is not replaced.
+ * Patterns of values that differ in every run. If a recorded response contains a value whose pattern has `isNamed`, the replay's own value
+ * replaces the recorded one. A shortened hash may consist of digits only, so the pattern of hashes also matches numbers. Numbers of the
+ * JSON document itself must not match; therefore the pattern excludes a value directly after a colon, a comma or a bracket.
  */
 const changing = [
   { pattern: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, name: '{uuid}', isNamed: true },

@@ -15,7 +15,7 @@ export const chosenHeaders = (headers: Record<string, unknown>): Record<string, 
 export class ObservedResponse extends ServerResponse {
   observe: ((bytes: Buffer) => void) | null = null;
   sentHeaders: Record<string, string> = {};
-  /** Whether the call gets no answer, because a fork begins with this call. */
+  /** True if the call gets no response in a replay, because a fork of the mission continues from this call. */
   isWithheld = false;
 
   override writeHead(...args: unknown[]): this {

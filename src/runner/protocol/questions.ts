@@ -1,6 +1,7 @@
-// Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While a question is open, the mission does
-// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model. The same holds
-// while a model call waits for a higher limit.
+// Passes the questions of a mission's agents to people. The runner reports each question as a fragment of the mission, and receives the
+// person's answer in the response to a heartbeat. While a question is open and no agent calls its model, the mission does not count as one
+// of the runner's concurrent missions, and the time limit of the mission is paused. The same holds while the only model calls in progress
+// are calls that wait for a higher limit.
 import { randomUUID } from 'node:crypto';
 import type { Fragment } from '../contract.ts';
 import type { Message } from '../harness/conversation.ts';
@@ -125,8 +126,9 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     },
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
-      // If a model call begins while a question is open, the agent is working despite the question, so the time until `tailMs` after the
-      // call counts as work. The call that asked the question is no such call: it began before the question was open.
+      // A model call that begins while a question is open shows that the agent works despite the question. Therefore the agent counts as
+      // working from the beginning of this call until `tailMs` after its end. The model call that led to the question began before the
+      // question was open, so no time is added after its end.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

@@ -35,7 +35,10 @@ export interface UsageReader {
   result(maxOutputTokens: number, isWhole: boolean): Tokens | null;
 }
 
-/** Minimum bytes of a stream per token: an event with one token is many times longer. */
+/**
+ * The runner assumes that each token takes at least this number of bytes of a stream. The assumption is safe, because even an event with a
+ * single token is many times longer.
+ */
 const bytesPerToken = 8;
 /**
  * Maximum number of tokens per millisecond that a vendor generates. Some tokens are generated without being sent, such as thoughts and

@@ -142,7 +142,7 @@ export async function uploadArtifacts(
   { leaseId: _, ...origin }: Session,
   folder: string,
 ): Promise<void> {
-  // Links are skipped: their targets are not the script's work.
+  // Symbolic links are skipped, because a link may point to a file that the mission has not created.
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) => path.join(parentPath, name)).sort();
   const criteria = new Map<string, NonNullable<Awaited<ReturnType<typeof readCriterion>>>>();

@@ -8,8 +8,8 @@ import type { Platform } from '../protocol/platform.ts';
 import { takeCheckpoint } from './checkpoint.ts';
 
 /**
- * Returns a function that uploads a checkpoint of the run, and returns the id of the git tree with all files of the checkpoint. @param
- * mirrors Folder of the runner, in which the bundle is stored until it is uploaded
+ * Returns a function that uploads a checkpoint of the run. The result of that function is the id of the git tree that contains all files of
+ * the checkpoint. @param mirrors Folder of the runner in which the bundle of a checkpoint is stored until it is uploaded
  */
 export function openCheckpoints(platform: Platform, lease: RunLease, mirrors: string) {
   let saved: { stepId: string; state: string } | undefined;

@@ -6,7 +6,10 @@ import { readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 
-/** Milliseconds after which the caller's credential is checked again before the task is read. */
+/**
+ * If the last check of the caller's credential is at least this many milliseconds old, the credential is checked again before the task is
+ * read.
+ */
 const maxCheckAgeMs = seconds(1);
 
 /** The context of a call that watches a task until the task has ended. */

@@ -2,7 +2,7 @@
 // which is always permitted.
 import type { ByteRange } from '#foundation/storage/storage.ts';
 
-/** The requested range: undefined for the whole content, null for a range that begins after its end (416). */
+/** Returns the requested range: undefined for the whole content, null for a range that contains no byte of the content (status 416). */
 export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(/[ \t]/g, '') ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;

@@ -44,7 +44,10 @@ export const inItsCell =
     throw organizationMoving();
   };
 
-/** The URL of a page of the console in the cell to which its organization has moved; null for any other request. */
+/**
+ * If the request is for a console page of an organization that has moved to another cell, returns the URL of the page in that cell;
+ * otherwise null.
+ */
 async function pageElsewhere({ req, path }: Exchange): Promise<string | null> {
   if (req.method !== 'GET' && req.method !== 'HEAD') return null;
   const slug = /^\/console\/o\/([a-z0-9-]{1,64})(?=\/|$)/.exec(path)?.[1];

@@ -3,7 +3,10 @@
 
 const circle = 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2';
 
-/** Paths by name. The icon of a menu page is named after the last part of the page's URL. */
+/**
+ * The data of the SVG path that draws each icon, by the name of the icon. The icon of a menu page is named after the last part of the
+ * page's URL.
+ */
 export const icons = {
   inbox: 'M2 9.5h3.5l1 2h3l1-2H14M4.2 3h7.6L14 9.5V13H2V9.5z',
   overview: 'M2.5 2.5H7v5H2.5zM9.5 2.5h4v3h-4zM9.5 8.5h4v5h-4zM2.5 10.5H7v3H2.5z',

@@ -165,7 +165,10 @@ export const operationsAddress = '/console/operations';
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
 
-/** The closest page of another organization: the same page, or the list of the record. */
+/**
+ * Returns the page that a person gets when switching from this page to another organization. It is the same page. In place of the page of
+ * one record, it is the list of such records, or the inbox if there is no such list.
+ */
 export function nearestPage(address: string): PageAddress {
   const names = [address, `/${address.split('/')[1]}`];
   const isFixed = (name: string): name is PageAddress => name in organizationPages && !name.includes(':');

@@ -52,7 +52,10 @@ const handlers = {
   '/metadata': { GET: showMetadata },
 } as const;
 
-/** The pages of a provider at a URL: where a sign-in starts, where the provider sends the browser back, and the pages for SAML. */
+/**
+ * Finds the page of an identity provider that has this path: the page that starts a sign-in, the page to which the provider sends the
+ * browser back, or one of the pages for SAML. Undefined for any other path.
+ */
 export function findSsoPage(
   path: string,
 ): [route: string, methods: Partial<Record<'GET' | 'POST', Handler>>] | undefined {

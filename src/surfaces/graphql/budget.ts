@@ -20,8 +20,8 @@ import { bytes, graphql } from '#limits.ts';
  */
 const capacity = { all: 128_000, perKey: 32_000 };
 /**
- * Minimum and maximum cost of one execution. Because of the minimum, at most 32 small executions of an organization run concurrently; no
- * response may be larger than the maximum.
+ * Minimum and maximum number of points that one execution reserves. Because of the minimum, at most 32 executions of an organization run
+ * concurrently. The maximum is enough for the largest response that is allowed, because a point stands for about a kilobyte.
  */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 

@@ -41,7 +41,10 @@ interface Known {
   passes: number;
 }
 
-/** Maximum of `passes`. A failing plan executes its query twice, so it is tried ever less often. */
+/**
+ * Maximum of `passes`. When a plan fails, yoga executes the same query a second time. Therefore the number of requests that do not try the
+ * plan doubles after each failure in a row, up to this maximum.
+ */
 const maxPasses = 64;
 
 /** An operation whose plan can be executed now. */

@@ -1,5 +1,6 @@
-// Subscriptions: server-sent events while the reader stays connected and authorized. Each event is executed like a separate request, by
-// the present caller. All resources of a subscription are released when its socket closes.
+// GraphQL subscriptions: server-sent events while the reader stays connected and authorized. Each event is executed like a separate
+// request, with the permissions that the caller has at the time of the event. All resources of a subscription are released when its socket
+// closes.
 import { collectFields } from '@graphql-tools/utils';
 import {
   createSourceEventStream,

@@ -49,7 +49,7 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // A result without `runId` is the run itself. The tool has read this run before the wait, so the fields that were read last replace all
-  // fields of the result. In a result with `runId`, only the status is replaced.
+  // If the result of the tool has no `runId`, the result is the run itself, as the tool read it before the wait. All fields of the result
+  // are then replaced by those of the run that was read last during the wait. In a result with `runId`, only the status is replaced.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

@@ -15,7 +15,10 @@ export interface OpenApiSettings {
   skeleton: Json;
   routes: RestRoutes;
   version: string;
-  /** Paths and records of the endpoints that are not in the graph, and requests that the service sends. */
+  /**
+   * Parts of the document that do not come from the GraphQL schema: the paths and the records of further endpoints, and the webhook
+   * requests that the service sends.
+   */
   beside: { paths: Json; schemas: Json; webhooks: Json };
 }
 

@@ -27,7 +27,10 @@ export interface RestRoute {
   parameters: string[];
   /** Arguments that are sent in the query string. */
   query: readonly GraphQLArgument[];
-  /** The request record of the body, if the route has a body: the argument `input`, or else the arguments that are not in the path. */
+  /**
+   * The record that a request has as its body; absent for a route without a body. For a route with the argument `input`, it is the record
+   * of this argument. For any other route, its fields are the arguments that are not in the path.
+   */
   body?: RequestRecord & { name: string; required: boolean; isInput: boolean };
 }
 

@@ -1,4 +1,5 @@
-// Groups as resources of SCIM (RFC 7643, section 4.2): read from bodies and operations, and written.
+// Reads the changes of a group from the operations of a SCIM request, and creates the SCIM resource of a group for a response (RFC 7643,
+// section 4.2).
 import { z } from 'zod';
 import { directoryText } from '#domain/organization/directory/bounds.ts';
 import type { Filter } from '#domain/organization/directory/filter.ts';

@@ -140,7 +140,7 @@ describe('a mission with MCP servers in its sandbox', () => {
     const reasons = {
       gone: 'gone-mcp@1.0.0 could not be installed: the package registry does not have it (E404)',
       list: 'The server returned an invalid definition of a tool with an unusual name.',
-      lost: 'the secret LOST is missing: it is neither a credential of the server nor a secret of the environment with a list of hosts',
+      lost: 'the secret LOST is missing: the server has no credential LOST, and the environment has no secret LOST limited to a list of hosts',
     };
     for (const [name, reason] of Object.entries(reasons)) {
       expect(first.log).toContain(`The MCP server ${name} is not available: ${reason}\n`);
