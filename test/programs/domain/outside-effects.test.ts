@@ -96,7 +96,7 @@ it('an approved push fails when somebody has moved the branch; after another app
   expect(await staged.effects(runId)).toMatchObject([
     {
       state: 'failed',
-      error: expect.stringContaining(`Somebody pushed to ${branch} after the agent began: it is now at`),
+      error: expect.stringContaining(`Somebody pushed to ${branch} after the agent began, and the branch is now at`),
     },
     { state: 'failed', error: 'The push of the branch has failed.' },
   ]);

@@ -48,9 +48,9 @@ export interface ReportedPart extends Named {
 
 /**
  * Records an uploaded part. A repeated report changes nothing.
- * @throws 400 when the uploaded content is larger than `sizeBytes` bytes of lines can become by compression and encryption; 404; 409 for the
- * same reasons as in `openRecordingPart`, and also when the run has reached a limit of recordings or the key of the part was replaced after
- * the part was opened
+ * @throws 400 when the uploaded content is too large, even for `sizeBytes` bytes of lines that cannot be compressed; 404; 409 for the same
+ * reasons as in `openRecordingPart`, and also when the run has reached a limit of recordings or the key of the part was replaced after the
+ * part was opened
  */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {

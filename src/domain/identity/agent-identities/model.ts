@@ -42,7 +42,10 @@ export class Registration extends table('agent_registrations', {
   /** Minimum seconds between two polls. */
   pollInterval: column<number>(),
   lastPolledAt: column<number | null>(),
-  /** An assertion names the generation at its creation, and is valid only while the registration still has this generation. */
+  /**
+   * A signed assertion contains the generation that the registration had when the assertion was created. An increase of the generation, for
+   * example by a claim, invalidates all earlier assertions.
+   */
   generation: column<number>(),
   claimedAt: column<number | null>(),
   /** When the agent collected the tokens of its claim. */

@@ -151,7 +151,10 @@ export async function deleteDomain(caller: Caller, domainId: string): Promise<{ 
   const { orgId } = own(caller);
   return transaction(async (trx) => {
     const { id, domain, required } = await lockDomain(trx, orgId, domainId);
-    if (required) throw conflict(`The provider of ${domain} is required. Remove the requirement first.`);
+    if (required)
+      throw conflict(
+        `Members with an address at ${domain} must sign in through its provider. Remove this requirement before you delete the domain.`,
+      );
     await SignInDomain.query(trx).deleteById(id);
     return { ok: true, id };
   });

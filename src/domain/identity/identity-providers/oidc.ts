@@ -79,7 +79,10 @@ async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider):
 export const oidcAddress = async (provider: SealedProvider, binding: SignInBinding): Promise<string> =>
   signInAddress(await configurationOf(provider), returnAddressOf(provider), binding);
 
-/** Exchanges the code in the provider's response for the user. @throws ProviderRejection, and the errors of the library and outbound.ts */
+/**
+ * Exchanges the code in the provider's response for tokens, and returns the user whom the tokens identify. @throws ProviderRejection, and
+ * the errors of the library and outbound.ts
+ */
 export async function oidcUser(
   provider: SealedProvider,
   search: string,

@@ -96,8 +96,9 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
   where s.expires_at > $3 and s.revoked_at is null`;
 
 /**
- * The caller of an `oat_` secret at this resource, in one statement; null when the secret is unknown, expired, revoked or for another
- * resource, its sign-in has ended, or the person who holds it has left the organization. Read on every request and never cached.
+ * Finds the caller that presents an `oat_` secret at this resource. Returns null when the secret is unknown, expired, revoked or issued for
+ * another resource. Also returns null when the sign-in of the token has ended, or when the person has left the organization. Every request
+ * reads the caller with one SQL statement; nothing is cached.
  * @param address The address of the request (`plainAddress`)
  */
 export async function callerOfOAuthToken(

@@ -39,7 +39,10 @@ interface DocumentClient {
 
 const pending = new Map<string, Promise<ClientDocument>>();
 
-/** The client of a document, which is fetched unless the cached copy is fresh. @throws invalid_client, and the errors of `beforeFetch` */
+/**
+ * Returns the client that the metadata document at this URL describes. The document is fetched unless the cached copy of the document is
+ * fresh. @throws invalid_client, and the errors of `beforeFetch`
+ */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
   const violation = addressError(url);
   if (violation) throw invalidClient(`client_id: ${violation}.`);

@@ -98,8 +98,9 @@ const spendCodesSql = (where: string) => `update authorization_codes set used_at
   select digest from authorization_codes where ${where} and used_at is null for update skip locked)`;
 
 /**
- * Consumes every code of a person, whose membership or account the caller has locked. A code that is locked is being redeemed: the
- * redemption waits for the membership's lock, and is then refused.
+ * Marks the unused codes of a person as used, so that nobody can redeem them. The caller has locked the person's membership or account. A
+ * code whose row is locked is skipped, because a concurrent request is redeeming the code. That request waits for the lock on the
+ * membership, and is then refused.
  */
 export async function spendCodesOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   if (orgId) await sql(spendCodesSql('user_id = $1 and org_id = $3'), [userId, now(), orgId], trx);

@@ -106,7 +106,10 @@ function callerBehind(row: FoundSession): Caller {
   return atAllowedAddress(caller, isAllowed);
 }
 
-/** The caller for the person's own pages, when the organization does not allow the address of the request. */
+/**
+ * Removes the organization from a caller whose organization does not allow the address of the request. The person can then still open the
+ * pages that belong to no organization.
+ */
 export const outsideOrganization = (caller: Caller): Caller => ({
   ...caller,
   orgId: null,

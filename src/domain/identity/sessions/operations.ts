@@ -111,7 +111,7 @@ const seenBy = (caller: Caller) => ({
 export const listSessions = (caller: Caller): Promise<Session[]> =>
   sql<Session>(listSessionsSql, [ownPerson(caller), now(), seenBy(caller).ssoOrgId ?? null]);
 
-/** A person's open sessions for the operator, the most recently used session first. */
+/** Lists a person's open sessions for a command of the operator. The most recently used session comes first. */
 export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>
   sql(listSessionsOfSql, [personId, now(), limit]);
 
@@ -134,7 +134,10 @@ export async function endOtherSessions(caller: Caller): Promise<number> {
     .patch({ endedAt: now() });
 }
 
-/** Records that the person of a session has also signed in through the provider of an organization. */
+/**
+ * Stores in an open session that its person has now also signed in through the identity provider of an organization, and until when this
+ * second sign-in counts.
+ */
 export const addProof = async (sessionId: string, { orgId, until }: Omit<ProviderProof, 'isOnly'>): Promise<void> => {
   await Session.patch(undefined, { id: sessionId, orgOnly: false }, { ssoOrgId: orgId, ssoUntil: until });
 };

@@ -40,7 +40,8 @@ export const setDraining = (tokenId: string, name: string, isDraining: boolean, 
   sql(isDraining ? drainSql : resumeSql, [tokenId, name], trx);
 
 /**
- * Removes the drains of runtimes that are no longer listed: a killed runtime does not report its shutdown, and people no longer see it.
+ * Removes runtimes that are no longer in the list of runtimes from the names of draining runtimes. A runtime that was killed does not report
+ * its shutdown, so its name would otherwise stay, although people no longer see the runtime.
  * @param isListed SQL condition on the id of a token and the name of a runtime
  */
 export const forgetDrains = (isListed: (tokenId: string, name: string) => string): Promise<unknown> => {

@@ -240,7 +240,7 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 
-/** The source with this name; undefined for a table whose changes are not logged. */
+/** Finds the audit source for the name of a table or of an entry in `auditActions`. Undefined for a table whose changes are not logged. */
 export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? auditActions[name];
 
 /** The columns of a message, without its text, which only the mission's page shows, and without the times of its delivery. */

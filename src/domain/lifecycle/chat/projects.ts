@@ -13,7 +13,7 @@ export interface ChosenProject {
 
 /** The project named in a message: `in shop: fix it`, or `in "My shop" fix it`. */
 const leading = /^in\s+(?:"([^"]{1,120})"|“([^”]{1,120})”|([^\s:,]{1,120}))([:,]?)(?:\s+|$)/i;
-/** A reply that tells the author of a message which projects exist lists at most this many projects. */
+/** Maximum number of projects that a reply lists, when it tells the author of a message which projects exist. */
 const named = 10;
 
 /** The project by its slug or name. */

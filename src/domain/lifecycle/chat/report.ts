@@ -55,7 +55,7 @@ export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThrea
   }
 }
 
-/** Reports the newest mission of a chat thread with messages in this thread. @throws the errors of the vendor */
+/** Posts and updates the messages in a chat thread that report on the newest mission of the thread. @throws the errors of the vendor */
 export async function reportInChat(thread: ChatThread): Promise<void> {
   const run = await newestRunInThread(thread.id);
   if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));

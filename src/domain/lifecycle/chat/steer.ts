@@ -35,7 +35,7 @@ export async function processThreadMessage(
 }
 
 export interface MessageOutcome extends EventOutcome {
-  /** Stores the message as a remark, in the transaction that stores the outcome. Undefined when there is no remark to store. */
+  /** Stores the message as a remark, in the transaction that stores the outcome. The function is absent if no remark is to be stored. */
   remark?: (trx: Transaction) => Promise<void>;
 }
 

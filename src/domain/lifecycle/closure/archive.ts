@@ -31,7 +31,8 @@ interface FileEntry {
  * database, and locks no rows.
  */
 export async function writeArchive(contentKey: string, orgId: Id<'organization'>): Promise<number> {
-  // All changes get their numbers first, so that the Merkle tree in the archive contains every event that the closure has caused.
+  // All changes first get their numbers in the audit log, so that the Merkle tree in the archive contains every event that the closing of
+  // the organization has caused.
   await numberChanges(orgId);
   await growTree(orgId);
   return transaction(async (trx) => {

@@ -1,5 +1,5 @@
-// The tables of an organization's export, with only the columns that reads of these models return. Secrets and their digests are not among
-// these columns.
+// Defines which tables the export of an organization contains. Each table is exported with only the columns that its database model
+// declares. Secrets and their digests are not among these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';

@@ -13,7 +13,7 @@ export type ClosureBasis = (typeof closureBases)[number];
 export const settlementKinds = ['subscription', 'credits', 'sandboxes', 'schedules', 'tokens'] as const;
 export interface Settlement {
   kind: (typeof settlementKinds)[number];
-  /** Description of the settlement for people. */
+  /** Sentences that tell people what was settled. */
   description: string;
   /** The refund in US dollars; null without one. */
   amountUsd: number | null;

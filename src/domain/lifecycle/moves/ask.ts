@@ -4,9 +4,9 @@ import { askCell } from '#foundation/http/cells.ts';
 import { MoveError } from './lock.ts';
 
 /**
- * Asks the other cell about a move, or for a step of it.
- * @param refusal Ends the sentence "the cell …" in the message of a refusal, such as "refuses the organization"
- * @throws MoveError when the cell refuses, 503
+ * Asks the other cell of a move about the state of the move, or asks it to carry out a step of the move.
+ * @param refusal Words that follow the cell's name in the message of the MoveError, such as "refuses the organization"
+ * @throws MoveError when the cell refuses; a problem with status 503 when the cell does not answer
  */
 export async function askAboutMove(
   cell: string,

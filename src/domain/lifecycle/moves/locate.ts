@@ -16,7 +16,7 @@ export const findPath = '/cells/find';
 const rememberedMs = seconds(5);
 const maxRemembered = 10_000;
 
-/** A cell, and the key's organization in it; null for a credential without an organization. */
+/** The cell to which requests with a key belong. `orgId` is the organization of the key; null if the key belongs to no organization. */
 export interface CellPlace {
   cell: string;
   orgId: string | null;

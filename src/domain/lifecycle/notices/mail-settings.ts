@@ -51,7 +51,10 @@ export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]>
 
 export const listMailChoices = (caller: Caller): Promise<MailChoice[]> => mailChoicesOf(ownPerson(caller));
 
-/** Turns a kind on or off for the caller's person, in every organization. @throws 403 for a session of one organization */
+/**
+ * Stores whether the person wants notices of this kind by email. The choice applies to all organizations of the person. @throws 403 for a
+ * session that reaches only one organization
+ */
 export async function chooseMail(caller: Caller, { kind, enabled }: MailChoice): Promise<MailChoice[]> {
   wholePerson(caller);
   const userId = ownPerson(caller);

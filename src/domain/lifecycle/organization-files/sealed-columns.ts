@@ -21,7 +21,10 @@ import type { PackedTable } from './tables.ts';
 
 type PurposeOf = (columnOf: (name: string) => string) => string;
 
-/** The sealing purpose of each sealed column, computed from other columns of its row. */
+/**
+ * For each sealed column of a table, a function that returns the purpose that was passed to `seal` when the value of the column was
+ * encrypted. The function computes the purpose from the values of other columns in the same row.
+ */
 export const sealedColumns: Readonly<Record<string, Readonly<Record<string, PurposeOf>>>> = {
   a2a_push_configs: { sealed_secrets: (of) => pushPurpose(of('run_id'), of('id')) },
   audit_joined_keys: { sealed_public_key: (of) => joinedKeyPurpose(of('org_id')) },

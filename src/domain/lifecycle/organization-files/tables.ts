@@ -139,7 +139,7 @@ const peopleOf = (orgId: string, all: readonly PackedTable[]): string =>
     )
     .join(' union ');
 
-/** Contents that records of the organization use, including contents that the service itself created. */
+/** SQL query for the keys of all contents that are used by records of the organization, even if the service itself created the contents. */
 const contentsOf = (orgId: string, all: readonly PackedTable[]): string =>
   all
     .filter(({ columns }) => columns.includes('content_key'))

@@ -65,8 +65,9 @@ export async function condenseRuns(
   if (ids.length > 0) {
     await transaction(async (trx) => {
       const locked = await lockRunsWithDetails(trx, ids);
-      // The conditions are evaluated only after the runs are locked. Work that needs the details of a run locks the run too, so it has
-      // either begun, and the conditions find it, or it waits until the details are deleted.
+      // The conditions are evaluated only after the runs are locked. Work that needs the details of a run locks the run too. If such work
+      // locked the run first, the conditions find this work, and the details are kept. Otherwise, the work waits until the details are
+      // deleted.
       const free = await runsWithout(trx, isNeededSql, locked, [until, now()]);
       const runIds = await withdrawFromArchiving(trx, orgId, free);
       if (runIds.length > 0) await deleteDetails(trx, { orgId, runIds, retentionDays });

@@ -38,7 +38,7 @@ export async function findRetentionSettings(caller: Caller): Promise<RetentionSe
   return found ?? none;
 }
 
-/** @throws 403 unless the caller is an owner, and for a project-bound credential */
+/** @throws 403 when the caller is not an owner, or uses a project-bound credential */
 export async function setRetentionSettings(caller: Caller, settings: RetentionSettings): Promise<RetentionSettings> {
   beyondOneProject(caller);
   if (caller.isOrgClosed) throw organizationClosed();

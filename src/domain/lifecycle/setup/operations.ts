@@ -116,7 +116,10 @@ export async function markMilestone(caller: Caller, milestoneId: string, mark: S
   return writeMarks(caller, [milestoneId], mark);
 }
 
-/** Marks those milestones of a group that are still open. `reset` removes the marks from all milestones of the group. @throws 404 */
+/**
+ * Sets the mark `done` or `skipped` on the milestones of a group that are still open. `reset` instead removes the marks from all milestones
+ * of the group. @throws 404
+ */
 export async function markGroup(caller: Caller, groupId: string, mark: SetupMark): Promise<SetupProgress> {
   const group = groups.find(({ id }) => id === groupId);
   if (!group) throw notFound('setup group');

@@ -1,4 +1,5 @@
-// GraphQL fields for runtimes, which attach the signed attestations of a run's commits to these commits as git notes.
+// The GraphQL mutation with which a runtime gets the signed attestations of a run's commits. The runtime then adds each attestation to its
+// commit as a git note.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';

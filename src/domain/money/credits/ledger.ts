@@ -28,9 +28,11 @@ export interface Entry {
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
 
-// Ids are primary keys with the collation "C", but columns that refer to them have the default collation. A comparison must use the
-// collation of the referring column, so that its index can be used.
-/** SQL for `id` in a comparison with a column of another table that contains such ids. */
+/**
+ * Adds the default collation to the SQL expression `id`, which is then compared with a column that refers to this id. A primary key has the
+ * collation "C", but a column in another table that refers to the key has the default collation. PostgreSQL uses the index of this column
+ * only for comparisons in the default collation.
+ */
 export const reference = (id: string): string => `${id} collate "default"`;
 
 /** SQL for the present balance of one account of a lot. @param lot SQL expression for the id of the lot */

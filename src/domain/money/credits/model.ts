@@ -42,8 +42,8 @@ export class CreditTransfer extends table('credit_transfers', {
   spentAfter: column<number>(),
   missionsAfter: column<number>(),
   /**
-   * The run to which the transfer belongs. Null for a transfer of the kind `reserve` when missions start: it can belong to several runs,
-   * which its entries name.
+   * The run to which the transfer belongs; null if it belongs to no run. Also null for the transfer of the kind `reserve` that is created
+   * when missions start, because this transfer can reserve credits for several runs, which its entries name.
    */
   runId: column<string | null>(),
   orderId: column<string | null>(),

@@ -27,7 +27,7 @@ interface Guarded {
 }
 
 // The tables of the move itself get no trigger, nor does `sessions`, because sessions belong to people. `audit_changes` gets no trigger for
-// inserts, because a change of a person inserts a row for each organization of the person, even while one of these organizations is moving.
+// inserts, because a change to the data of a person inserts a row for each organization of the person, even for one that is moving.
 // When the changes of an organization get their numbers in the audit log, their rows are deleted from `audit_changes`. The trigger for updates
 // and deletes refuses this deletion while the organization is moving.
 const guardedSql = `with tables as (select oid, relname from pg_class

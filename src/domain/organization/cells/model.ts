@@ -29,7 +29,7 @@ export class CellOrganization extends table('cell_organizations', {
   file: column<MoveFile | null>(),
   jobs: column<WaitingJob[]>(),
   changedAt: column<number>(),
-  /** When the last row of an organization that has moved away was removed here. */
+  /** The time when this cell had removed all rows of the organization, which another cell now serves; null before that. */
   erasedAt: column<number | null>(),
 }) {
   static override idColumn = 'orgId';

@@ -16,5 +16,8 @@ export const directoryText = {
  */
 export const directoryPage = { max: 200, default: 100, groupsWithMembers: 20, related: 10_000 } as const;
 
-/** Maximum size of a body in bytes, number of operations in a PATCH, and length (in characters) and number of comparisons of a filter. */
+/**
+ * Maximum values for SCIM requests: the bytes of a body, the operations in a PATCH request, the characters of a filter or an attribute path,
+ * and the comparisons in a filter.
+ */
 export const scimBounds = { bodyBytes: 1024 * 1024, operations: 1_000, filter: 1_000, comparisons: 20 } as const;

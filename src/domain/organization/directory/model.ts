@@ -19,7 +19,7 @@ export class DirectoryUser extends table('directory_users', {
   formattedName: column<string | null>(),
   givenName: column<string | null>(),
   familyName: column<string | null>(),
-  /** Whether the person may be a member. */
+  /** Whether the identity provider allows the person to be a member of the organization. */
   active: column<boolean>(),
   /** Whether the person may join. True from provisioning until the person joins, is removed or is deactivated. */
   isOffered: column<boolean>(),

@@ -1,6 +1,6 @@
-// SQL conditions for statements about runs. They tell which agents of an organization the runtime that claims a run can execute, and which agents
-// any connected runtime can execute. An agent needs a runtime that offers its harness. An agent with a model also needs credentials for the model,
-// which the runtime or a connector of the organization provides.
+// SQL conditions for statements about runs. Some conditions tell whether an agent of the organization can be executed by the runtime that is
+// claiming a run. Others tell whether an agent can be executed by at least one connected runtime. An agent needs a runtime that offers its
+// harness. An agent with a model also needs credentials for the model, which the runtime or a connector of the organization provides.
 import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
 import { standardTemplateId } from '../sandbox-templates/settings.ts';
 import {

@@ -69,7 +69,10 @@ const unfinishedSql = `select count(*)::int as count from outside_effects where 
 export const countUnfinished = async (runId: string, trx?: Transaction): Promise<number> =>
   (await sql<{ count: number }>(unfinishedSql, [runId], trx))[0]!.count;
 
-/** Ends the exclusive right of this process to the effect, and writes the changes. Returns false when another process has that right. */
+/**
+ * Writes the changes to the effect, and ends the lease, during which only this process may carry out the effect. Returns false, and writes
+ * nothing, when this process has lost the lease, for example to another process.
+ */
 export const endHold = async (
   trx: Transaction,
   { id, leaseUntil }: ClaimedEffect,

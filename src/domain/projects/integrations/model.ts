@@ -23,7 +23,7 @@ export interface VendorProfile {
   address: string | null;
   /** Whether other operators' servers offer the vendor's API, at URLs of their own. */
   hasOtherServers?: true;
-  /** Description of the projects' issues at the vendor; only for a tracker. */
+  /** Describes the vendor's tracker, in which a project can keep its issues. Set only if the vendor offers a tracker. */
   tracker?: string;
   /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
@@ -55,8 +55,8 @@ export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 
 /**
- * Stands for the provider of a language model that is not in the catalog: `model:` and the id of the model. Only connectors that list the model can
- * serve it.
+ * `model:` followed by the id of a language model that is not in the catalog. For such a model, this text takes the place of the vendor's
+ * name, because the model is served by the connectors that list its id.
  */
 export type NamedModel = `model:${string}`;
 export type ModelProvider = ModelVendor | NamedModel;

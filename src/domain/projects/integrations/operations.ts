@@ -183,7 +183,7 @@ export interface OfferedModel {
   vendor: ModelVendor;
 }
 
-/** The models that connectors of the organization list. @param id Limits the result to one model; null means all */
+/** Returns the models that the organization's connectors offer. @param id The id of the only model to return; null returns all models */
 export const listNamedModels = (orgId: string, id: string | null = null, trx?: Transaction): Promise<OfferedModel[]> =>
   sql(namingSql, [orgId, id], trx);
 

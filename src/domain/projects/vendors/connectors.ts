@@ -37,7 +37,7 @@ export interface NewConnector {
   credentials?: string | null | undefined;
   app?: AppCredentials | null | undefined;
   baseUrl?: string | null | undefined;
-  /** Models that the connector lists; only for language models. */
+  /** The models that the connector offers; allowed only for a connector of the kind `llm` (language models). */
   models?: ConnectorModel[] | null | undefined;
 }
 

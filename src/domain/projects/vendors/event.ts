@@ -1,4 +1,5 @@
-// An event of another system in the common form that triggers read, and the interface that such systems implement.
+// Defines the common form into which events of other systems are converted, so that triggers can read the events. Also defines the interface
+// that is implemented for each vendor whose events are read.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Id } from '#foundation/ids.ts';
 import type { SessionEvent } from './agent-session.ts';
@@ -12,7 +13,7 @@ export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check' | 's
 export interface EventAuthor {
   /** The host's id of the account; null when the event does not contain it. */
   id: string | null;
-  /** Login or name at the sender. */
+  /** Login or name of the account in the system that sent the event. */
   login: string;
   isBot: boolean;
   /** The verified email address, when the sender reports it. */
@@ -38,7 +39,7 @@ export interface Remark {
 
 export interface InboundEvent {
   kind: VendorEventKind | 'webhook';
-  /** The sender's name of the action, such as `labeled`. */
+  /** The word that triggers use for the action that the event reports, such as `labeled`. For a webhook of an unknown system, the event's name. */
   action: string;
   /** The repository, `owner/name` at the source host; null for an event without one. */
   repository: string | null;
@@ -80,7 +81,7 @@ export interface InboundEvent {
   /** Key of the event, equal for all its deliveries by different hooks. */
   key: string | null;
   payload: unknown;
-  /** The session of the agent that the event is about; absent for other events. */
+  /** The agent session that the event is about; absent if the event is not about an agent session. */
   session?: SessionEvent;
 }
 

@@ -1,6 +1,6 @@
-// Pushes the commits of a git bundle to a repository: the pack in the bundle is sent by git's own protocol (gitprotocol-pack,
-// gitprotocol-http), over HTTP, or to the git program for a folder on this machine. The host moves the branch only from the commit that is
-// expected, so a repeated push changes nothing.
+// Pushes the commits of a git bundle to a repository. The pack in the bundle is sent in git's own protocol (gitprotocol-pack). A repository at
+// a source host receives the pack over HTTP (gitprotocol-http). If the repository is a folder on this machine, the git program receives the
+// pack. A push succeeds only if the branch is still at an expected commit, so a repeated push changes nothing.
 import { execFile, spawn } from 'node:child_process';
 import path from 'node:path';
 import { Readable } from 'node:stream';
@@ -57,10 +57,12 @@ export async function pushPack(access: RepositoryAccess, pushed: PushedPack): Pr
   if (refusal) throw conflict(`The source host refused the push to ${branch}: ${refusal}`);
 }
 
+const advice = 'Continue the mission, so that its agent works on the newest commit.';
 const moved = (branch: string, present: string | null): Problem =>
   conflict(
-    `Somebody ${present ? 'pushed to' : 'deleted'} ${branch} after the agent began${present ? `: it is now at ${present}` : ''}. ` +
-      'Continue the mission, so that its agent works on the newest commit.',
+    present
+      ? `Somebody pushed to ${branch} after the agent began, and the branch is now at ${present}. ${advice}`
+      : `Somebody deleted ${branch} after the agent began. ${advice}`,
   );
 
 function commandOf({ capabilities }: ServedRefs, old: string, head: string, ref: string): Buffer {

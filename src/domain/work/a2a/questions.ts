@@ -9,8 +9,8 @@ type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 export interface TaskQuestion {
   text: string;
   /**
-   * The fragment with the question, so that an answer cannot apply to a later question. Absent for a question about
-   * money.
+   * The sandbox and the number of the log fragment that contains the agent's question. An answer names this fragment, so that the answer
+   * cannot apply to a later question. Absent if the run waits because of a limit.
    */
   position?: { sandboxId: string; seq: number };
 }

@@ -1,4 +1,5 @@
-// The template whose policy decides on a connection of a run, and the mutation that adds a blocked host to it.
+// GraphQL fields of a network connection of a run: the sandbox template whose network policy decides on the connection, and whether the policy
+// allows the host. Also the mutation that makes this policy allow a blocked host.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';

@@ -27,8 +27,9 @@ const deleteSql =
   'delete from stored_contents where key = any($1) and org_id is null and size_bytes is null returning key';
 
 /**
- * Deletes the rows of contents that were received, so that each content belongs to the archive that uses it. Returns the keys of the contents that
- * were not received.
+ * Ends the reservation of the contents of log archives by deleting their rows in `stored_contents`. The sweep then no longer removes a
+ * content, and the archive that refers to the content owns it. Returns the keys for which there was no reservation, because the import has
+ * not received their contents.
  */
 export async function adoptJoinedContents(trx: Transaction, keys: readonly string[]): Promise<string[]> {
   const adopted = new Set((await sql<{ key: string }>(deleteSql, [keys], trx)).map(({ key }) => key));

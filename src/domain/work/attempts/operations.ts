@@ -92,7 +92,9 @@ function refuseDecided({ state, chosenRunId, decidedBy }: AttemptGroup, attempts
   if (state === 'open') return;
   const chosen = attempts.find(({ id }) => id === chosenRunId);
   throw conflict(
-    `${decidedBy} has already ${chosen ? `chosen attempt ${chosen.attemptNumber}` : 'closed the attempts'}: the decision is final.`,
+    chosen
+      ? `${decidedBy} has already chosen attempt ${chosen.attemptNumber}: the decision is final.`
+      : `${decidedBy} has already closed the attempts: the decision is final.`,
   );
 }
 

@@ -19,7 +19,10 @@ const insertSql = `insert into audit_joined_keys (org_id, id, algorithm, public_
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (org_id, id) do update set retired_at = greatest(audit_joined_keys.retired_at, excluded.retired_at)`;
 
-/** Adds a key. An organization that returns to an installation may already have the key of the other installation. */
+/**
+ * Stores a key of the installation from which the organization is imported. If an earlier import has already stored this key, only
+ * `retiredAt` changes.
+ */
 export const insertJoinedKey = async (
   trx: Transaction,
   orgId: string,

@@ -39,7 +39,10 @@ export const writeComment = (
   });
 };
 
-/** The first entry of a list whose text contains the mark. */
+/**
+ * Reads a list from GitHub's API page by page, and returns the first entry that has the mark in its text. Entries for which `counts` returns
+ * false are skipped. The search ends after a page whose last entry makes `isPast` return true.
+ */
 export async function findMarked<E extends { body?: string | null | undefined }>(
   connection: VendorConnection,
   path: string,

@@ -9,6 +9,9 @@ export const headersOf = ({ vendor, credentials }: VendorConnection): Record<str
     : { authorization: `Bearer ${credentials}` }),
 });
 
-/** The path of an API method, relative to `addressOf`, which for Anthropic does not contain the version. */
+/**
+ * Returns the path of an API method, which is appended to the base URL of the vendor. The base URL of Anthropic does not contain the version of
+ * the API, so the version is added to the path.
+ */
 export const modelPath = ({ vendor }: VendorConnection, path: string): string =>
   vendor === 'anthropic' ? `/v1${path}` : path;
