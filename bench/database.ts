@@ -9,7 +9,7 @@ import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/post
 import { migrate } from '#foundation/postgres/migrations.ts';
 import { unrecorded } from '#foundation/postgres/origin.ts';
 
-/** The number of an ordinary organization. The ordinary organizations have the numbers 1 to 1,000 and 100 projects each. */
+/** The number of one of the ordinary organizations. Their numbers are 1 to 1,000, and each of them has 100 projects. */
 export const ordinary = 500;
 export const big = 0;
 export const inBig = 100_000;
@@ -88,7 +88,8 @@ const rows = [
   `insert into organizations (id, name, slug, created_by_user_id, created_at)
    select ${id('org', 'n')}, 'Organization ' || n, 'organization-' || n, ${id('usr', 'n')}, ${time('n')}
    from generate_series(0, ${organizations - 1}) n`,
-  // As on a service in use, the notices of all organizations have been checked within the last hour.
+  // Marks the notices of all organizations as checked now. Otherwise the check of every organization would be overdue, and the service would
+  // do all these checks during the measurements. A service in use checks each organization at least every hour.
   `update notice_checks set checked_at = ${Date.now()}`,
   // A plan without a limit on projects.
   `insert into billing_settings (org_id, is_enterprise, updated_at)

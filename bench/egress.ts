@@ -36,8 +36,8 @@ async function server(key: string, cert: string): Promise<number> {
 }
 
 /**
- * Does the same as the program inside a cell that forwards connections to the proxy: listens on a port, and connects each client of the port
- * to the socket of the proxy. @returns the port
+ * Imitates a program that runs inside each cell and forwards connections from the cell to the proxy. Like that program, this function listens
+ * on a port and connects each client of the port to the socket of the proxy. @returns the port
  */
 async function inside(socket: string): Promise<number> {
   // The client disconnects as soon as it has all bytes.

@@ -141,7 +141,7 @@ export function createRunners(url: string, token: string, harness: string, { sam
   return {
     claim,
     hold,
-    /** From now on, requests the orders of each of these runners at intervals, as real runners do while they execute missions. */
+    /** Starts to ask the service, at intervals, which orders it has for each of these runners. Real runners ask while they execute missions. */
     askForOrders(runners: Iterable<string>): void {
       for (const runtime of runners) {
         every(ordersMs, Math.random() * ordersMs, async () => {

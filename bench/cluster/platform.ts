@@ -142,8 +142,9 @@ export async function openClusterPlatform({
       return [...wrong, ...others].map((row) => `a mission has not ended once, as completed: ${JSON.stringify(row)}`);
     },
     /**
-     * Verifies the organization's log against its tree. Returns one sentence for each difference; an empty list means that they agree. The
-     * verification uses the code of the sources instead of the build, because the build may be newer when the bench ends.
+     * Verifies the audit log of the organization against its Merkle tree. Returns one sentence for each difference; an empty list means that
+     * the log and the tree agree. The bench verifies with the source code that it loaded when it started. It runs no command of the built
+     * service, because somebody may have built another version while the bench was running.
      */
     async tree(): Promise<string[]> {
       await auditSettled();

@@ -1,5 +1,6 @@
-// Mercurius on Fastify, as its documentation recommends for speed: operations compiled at once, relations through its loaders.
-// `mercurius.ts PORT DATABASE_URL [--prepared]`.
+// Serves the schema of the bench with Mercurius on Fastify. As the documentation of Mercurius recommends for speed, an
+// operation is compiled when it is executed for the second time, and Mercurius loaders read the related records in batches.
+// Usage: `mercurius.ts PORT DATABASE_URL [--prepared]`.
 import mercurius from 'mercurius';
 import { createApp } from '../servers/app.ts';
 import { batches, type Context, Query, typeDefs } from './graph.ts';

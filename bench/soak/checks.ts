@@ -13,7 +13,10 @@ const open = `select (select count(*) from runs where status in ('dispatching', 
   (select count(*) from (select distinct on (lot_id, run_id) balance_after from credit_entries
     where account = 'reserved' order by lot_id, run_id, seq desc) reserved where balance_after <> 0) as reservations`;
 
-/** Waits until all work has ended. Returns how many milliseconds it took, or after five minutes the numbers of unfinished records. */
+/**
+ * Waits until all work has ended. Returns how many milliseconds this took. If some work has not ended after five minutes, returns a JSON text
+ * that says how many runs, jobs and reservations are unfinished.
+ */
 export async function settle(): Promise<number | string> {
   const begun = performance.now();
   for (;;) {

@@ -6,7 +6,7 @@ import type { Caller, RequestSource } from './principal.ts';
 
 const none: Caller['scopes'] = new Set();
 
-/** The caller or, at a network address that its organization does not allow, a caller without rights. */
+/** Returns the caller if its organization allows the network address of the request; otherwise returns the caller without any rights. */
 export const atAllowedAddress = (caller: Caller, isAllowed: boolean): Caller =>
   isAllowed ? caller : { ...caller, role: null, scopes: none, isAddressRefused: true };
 

@@ -37,8 +37,9 @@ function sessionOf(file: string): Omit<AgentSession, 'blob'> | null {
 export interface WrittenSession {
   file: string;
   /**
-   * Existing files are kept: `newer` means that the user has continued the session in the existing file, `differs` that its content differs
-   * otherwise.
+   * `written` means that the session was written to the file. In the other two cases, the existing file was kept. `newer` means that the user
+   * has continued the session in the existing file. `differs` means that the existing file is neither an
+   * earlier nor a later state of the session.
    */
   state: 'written' | 'newer' | 'differs';
 }

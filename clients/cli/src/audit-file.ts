@@ -37,8 +37,9 @@ function readEntry(line: string): Line | null {
 }
 
 /**
- * Missing entries may have been deleted only if a checkpoint shows that they were at least this old. This is less than the shortest
- * retention of an audit log, because a checkpoint may be signed some time after the entries that it covers.
+ * The service deletes no entry that is younger than this. If the first entries of the log are missing, a checkpoint that covers them must
+ * therefore be at least this much older than the newest checkpoint; otherwise the missing entries are reported. The value is less than the
+ * shortest retention of an audit log, because a checkpoint may be signed some time after the entries that it covers.
  */
 const minKeptMs = 28 * 86_400_000;
 
@@ -129,7 +130,10 @@ function reportPlaces(places: ReadonlyMap<number, number>, findings: string[]): 
   }
 }
 
-/** Returns the number of entries that are signed. Only the first checkpoint that differs is named, because all later ones differ too. */
+/**
+ * Compares the Merkle root in each checkpoint with the root of the entries in the file. Adds a finding for the first checkpoint that differs,
+ * and then stops, because all later checkpoints differ too. Returns how many entries the matching checkpoints cover.
+ */
 function compareRoots(
   leaves: readonly (Buffer | undefined)[],
   checkpoints: readonly Checkpoint[],

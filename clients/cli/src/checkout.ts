@@ -116,7 +116,7 @@ export async function checkOut(
   const [, back] = /^(?:refs\/heads\/)?(.+)$/.exec(
     await git(folder, 'symbolic-ref', '--quiet', 'HEAD').catch(() => git(folder, 'rev-parse', 'HEAD')),
   )!;
-  // Refuses to overwrite files, even ignored ones, and to leave a merge or rebase in progress.
+  // This command fails if it would overwrite a file of the user, even an ignored file, or if a merge or rebase is in progress in the checkout.
   await git(folder, 'switch', '--quiet', '--no-overwrite-ignore', '--detach', work);
   try {
     await git(folder, 'update-ref', ref, headSha, before);

@@ -2364,7 +2364,7 @@ export interface ErrorBody {
   /** Id of the project that already uses the repository; present only in that conflict. */
   conflictingProjectId?: string;
 }
-/** The result of applying a rule to an event that has arrived, without starting a mission. */
+/** The result of applying a rule to an event that has already arrived. The preview starts no mission. */
 export interface EventTriggerPreview {
   /** Reason why the event does not match the rule; null when it matches. A matching event starts a mission if its author is allowed to start one. */
   reason: string | null;
@@ -2373,7 +2373,7 @@ export interface EventTriggerPreview {
   /** The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts. */
   text: string | null;
 }
-/** The results of applying a rule to events that have arrived, without starting missions. */
+/** The results of applying a rule to events that have already arrived. The preview starts no missions. */
 export interface EventTriggerPreviews {
   /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
@@ -2585,7 +2585,7 @@ export interface InboundDelivery {
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Reason why the event has started nothing. If the event continues the mission of a pull request, the text instead says which run. Null otherwise. */
+  /** Reason why the event has started nothing. If the event continued the mission of a pull request, or started a mission because an issue was assigned to an agent, the text instead names the run of the mission. Null in all other cases. */
   reason: string | null;
   /** The effects of the event on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
@@ -2639,7 +2639,7 @@ export interface InboundHook {
   signature: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
-  /** The URL for the sender’s settings. The hook of the built-in tracker accepts no requests. */
+  /** The URL to which the sender sends its events. A person enters the URL in the settings of the sender. The hook of the built-in tracker accepts no requests. */
   address: string;
   /** Whether events of the hook start missions; a disabled hook still stores its events. */
   enabled: boolean;
@@ -2667,7 +2667,7 @@ export interface InboundHookParameters {
 /** A hook with its secret, which is shown only once. */
 export interface InboundHookWithSecret {
   hook: InboundHook;
-  /** The secret for the sender’s settings. */
+  /** The secret with which the sender signs its events. A person enters the secret in the settings of the sender. */
   secret: string;
 }
 /** The parameters of `inboundHooks`. */
@@ -3634,7 +3634,7 @@ export interface PreviewEventTriggerParameters {
       key?: string | null;
       /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
       template?: string | null;
-      /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+      /** The sandbox template of each mission that an event of an outsider starts. An outsider is a person who has no write access to the repository and is not a member with a linked account. The template applies even if a member has approved the event. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
       outsiderTemplateId?: string | null;
     };
     /** The project of the scheduled task or automation. */
@@ -3833,7 +3833,7 @@ export interface RecordedModelCall {
   number: number;
   /** When the call began. */
   at: number;
-  /** The model that the request names; null when its content is left out. */
+  /** The model that the request names; null when the recording does not contain the content of the request. */
   model: string | null;
   /** The HTTP status of the answer. */
   status: number;
@@ -4428,7 +4428,7 @@ export interface Runtime {
   places: number | null;
   /** Number of missions of the organization that the runtime executes. */
   usedPlaces: number;
-  /** Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations. */
+  /** Number of further missions that the runtime could execute now. Null when the runtime has not reported how many missions it can execute at once, and for a runtime that serves all organizations. */
   freePlaces: number | null;
   /** Number of missions of the organization that wait and that the runtime could take, at most 1000; 0 when the runtime takes no new missions or is not connected. */
   waitingRuns: number;
@@ -4603,7 +4603,7 @@ export interface SandboxLog {
   content: string;
   /** Length of the whole log in bytes, not only of `content`. */
   bytes: number;
-  /** When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept. */
+  /** When the log was deleted because the retention period of the organization had passed. A deleted log is empty. Null while the log is kept. */
   deletedAt: number | null;
   /** Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null if `part` is not `prompt`, and while the prompt is empty. */
   promptScope: string | null;
@@ -4675,13 +4675,13 @@ export interface SandboxTemplate {
   stepMinutes: number | null;
   /** Maximum number of model calls of a step; null means the limit of the service. */
   stepModelCalls: number | null;
-  /** Maximum number of tokens of a step, input, output and cached ones together; null means no limit. */
+  /** Maximum number of tokens that a step may use. Input, output and cached tokens count. Null means no limit. */
   stepTokens: number | null;
   /** Maximum number of minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation. */
   maxMinutes: number | null;
   /** Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation. */
   maxModelCalls: number | null;
-  /** Maximum number of tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation. */
+  /** Maximum number of tokens that a mission may use, unless another limit was set when it was started. Input, output and cached tokens count. Null means the maximum of the installation. */
   maxTokens: number | null;
   /** Policy that decides which outside effects wait for approval, in addition to those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
@@ -5147,7 +5147,7 @@ export interface SetRunLimitsRequest {
   maxMinutes?: number | null;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum total number of input, output and cached tokens that the mission may use: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The first mission of the organization. */
@@ -5244,7 +5244,7 @@ export interface SetupProgress {
   activeGroupProgress: SetupGroupProgress | null;
   /** The groups of milestones, in the recommended order. */
   groups: SetupGroup[];
-  /** The first mission of the organization that has begun, so that its run has an issue; null until then. */
+  /** The oldest mission of the organization that has begun. A mission has begun when its run has an issue. Null until a mission has begun. */
   firstMission: SetupFirstMission | null;
   /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
@@ -5373,7 +5373,7 @@ export interface StartMissionRequest {
   maxMinutes?: number | null;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum total number of input, output and cached tokens that the mission may use: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The parameters of `startMissions`. */
@@ -5408,11 +5408,11 @@ export interface StartMissionsParameters {
     maxMinutes?: number | null;
     /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxModelCalls?: number | null;
-    /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+    /** Maximum total number of input, output and cached tokens that the mission may use: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
     maxTokens?: number | null;
   };
 }
-/** The missions that were started on several issues. */
+/** The result of starting one mission on each of several issues. */
 export interface StartMissionsResponse {
   /** One entry for each issue, in the order of the request. */
   starts: StartOnIssue[];
@@ -6768,7 +6768,7 @@ export interface Operations {
   updateIssue: { input: UpdateIssueParameters; output: Issue };
   /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent is canceled. Repeating the assignment changes nothing while the agent works on the issue. Requires the scope `missions:run`. */
   assignIssue: { input: AssignIssueParameters; output: Issue };
-  /** Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. After the end of its mission, the comment continues that mission within the limits of the project; on a closed issue, only a comment that mentions `@agent` does. Requires the scope `missions:run`. */
+  /** Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. If the mission of that agent has ended, the comment continues the mission within the limits of the project. On a closed issue, only a comment that mentions `@agent` continues the mission. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
   /** Deletes your own comment, and returns it. An agent that has received the comment keeps it. If a mission was going to continue because of the comment, it no longer does. Requires the scope `missions:run`. */
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
@@ -6836,7 +6836,7 @@ export interface Operations {
 export interface Subscriptions {
   /** The sandbox, then each change as it happens. A new piece of a log also causes an event; read the piece with `sandboxLog` and `after`. Completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
-  /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
+  /** Sends the run when the subscription begins, and after each change. Completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
   /** Sends the attempts at a task when the subscription begins, and after each change. Completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };

@@ -89,7 +89,7 @@ export function Commits({ choice: { sha, list, open }, count }: Properties) {
   );
 }
 
-/** A note that the page shows a single commit instead of the whole change. */
+/** Tells the person that the page shows only one commit, and offers to show the whole change. Renders nothing if no commit is chosen. */
 export function CommitNote({ choice: { sha, commit, list, files } }: { choice: CommitChoice }) {
   const set = useFilters();
   if (sha === null) return null;

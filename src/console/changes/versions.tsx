@@ -1,4 +1,4 @@
-// The choice of a version of the change: the newest, or the diff after an earlier step.
+// Lets a person choose which version of the change the page shows: the newest version, or an older version that an earlier step produced.
 import { useFilter, useFilters } from '../kit/reading.ts';
 import { ago, plural } from '../kit/words.tsx';
 import type { ReviewedRun } from './review-bar.tsx';

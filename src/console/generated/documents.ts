@@ -593,7 +593,7 @@ export type CreateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of each mission that an event of an outsider starts. An outsider is a person who has no write access to the repository and is not a member with a linked account. The template applies even if a member has approved the event. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -1249,7 +1249,7 @@ export type PreviewEventTriggerRequestTrigger = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of each mission that an event of an outsider starts. An outsider is a person who has no write access to the repository and is not a member with a linked account. The template applies even if a member has approved the event. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -1725,7 +1725,7 @@ export type StartMissionsRequest = {
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
   /** Maximum number of model calls of the mission: 1 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Maximum number of tokens of the mission, input, output and cached ones together: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum total number of input, output and cached tokens that the mission may use: 1000 to the maximum of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2137,7 +2137,7 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with a linked account nor a person with write access to the repository. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
+  /** The sandbox template of each mission that an event of an outsider starts. An outsider is a person who has no write access to the repository and is not a member with a linked account. The template applies even if a member has approved the event. The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event. */
   template?: InputMaybe<Scalars['String']['input']>;

@@ -103,7 +103,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
           <>
             <Action
               label="Replace secret"
-              question="Events that are signed with the current secret are then refused."
+              question="After you replace the secret, events that are signed with the current secret are refused."
               act={async (key) => take((await mutate(replaceInboundHookSecret, { hookId, input: {} }, key)).replaced)}
             />
             <button type="button" class="quiet slim" aria-expanded={form === 'secret'} onClick={toggle('secret')}>
@@ -153,7 +153,8 @@ function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   return (
     <FormFrame form={form} action="Save secret" close={done}>
       <Text form={form} name="secret" label="Secret of the sender" type="password" maxLength={200} required>
-        16 to 200 characters. Events that are signed with the current secret are then refused.
+        Enter 16 to 200 characters. After you save this secret, events that are signed with the current secret are
+        refused.
       </Text>
     </FormFrame>
   );

@@ -36,13 +36,13 @@ interface Properties {
   /** Path below the API's URL; absent when REST has no such route. */
   path?: string;
   graphql: string;
-  /** Call of the typed client; absent when programs have no access. */
+  /** TypeScript code that sends the request with the typed client, such as `client.projects()`; absent when only a person can send it. */
   client?: string;
-  /** The `aep` command; absent when `aep` has no such command. */
+  /** The command of the command-line client `aep` that sends the request; absent when `aep` has no command for this request. */
   cli?: string;
   /** Whether only a signed-in person can do this, not a token. GraphiQL runs as that person. */
   isPersonal?: boolean;
-  /** Id of the record of the page. */
+  /** The id of the record that the page shows. If it is present, buttons also copy this id and a link to the page. */
   id?: string;
 }
 

@@ -15,7 +15,7 @@ export type Keys = Record<string, Key>;
 
 const registered = new Set<{ current: Keys }>();
 
-/** Keys of the current page. */
+/** Returns the keyboard shortcuts of the current page. */
 export const keysOfPage = (): Keys => Object.assign({}, ...[...registered].map(({ current }) => current));
 
 /** Runs the action of a pressed key, unless the page has another use for the key. The actions of the latest render apply. */

@@ -39,7 +39,8 @@ function follow(live: () => Live<unknown, unknown>): () => void {
     source.addEventListener('next', ({ data: text }: MessageEvent<string>) => {
       const { data } = JSON.parse(text) as { data?: unknown };
       if (!data) return;
-      // Polling stops only at the first event, because a proxy may hold events back.
+      // Polling stops when the first event of the subscription arrives, not when the connection opens, because a proxy may
+      // hold back all events of an open connection.
       clearInterval(polling);
       wait = retryMs.first;
       live().take(data, isFirst);

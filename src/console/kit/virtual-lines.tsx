@@ -97,7 +97,6 @@ function useSteadyView(
   useLayoutEffect(() => {
     seen.current = null;
   }, [toEnd]);
-  // After any change the line in view keeps its position, and the end stays in view.
   useLayoutEffect(() => {
     const it = box.current!;
     const kept = seen.current;

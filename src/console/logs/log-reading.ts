@@ -69,8 +69,8 @@ function useLogText(log: LogKey) {
 }
 
 /**
- * Reads a log. The calling component needs a separate `key` for each log. The log is read again at each change of `news` while it is
- * followed, and while it is empty and can still grow.
+ * Reads a log. The calling component needs a separate `key` for each log. If `follows` is true, the log is read again when `news` changes and
+ * at intervals. The log is also read again in this way if it is still empty and `canGrow` is true.
  */
 export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boolean; canGrow: boolean; news: unknown }) {
   const { text, state, latest, update, begin, read } = useLogText(log);
@@ -125,8 +125,9 @@ export function useLog(log: LogKey, { follows, canGrow, news }: { follows: boole
 }
 
 /**
- * Appends the part of a log that was written after its first `known` bytes. Returns false if the piece does not begin there, because more
- * was written than fits in one piece.
+ * Appends a new piece of the log to the text on the page. `known` is the number of bytes of the log up to the end of that text. Appends nothing
+ * and returns false if nothing was read yet, or if the piece does not begin at the end of that text. The piece begins later if more was written
+ * since the last read than fits in one piece.
  */
 function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
   if (known === 0 || new TextEncoder().encode(content).length !== bytes - known) return false;

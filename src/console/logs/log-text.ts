@@ -24,8 +24,8 @@ const maxPieceLength = 1024 * 1024;
 export class LogText {
   #pieces: Piece[] = [];
   /**
-   * The end of the oldest line, when the beginning of this line is in an older piece that was not read yet. Null means that nothing was read
-   * yet, or that the log was read from its beginning.
+   * The text of the oldest line that was read. The beginning of this line may be missing, because it may be in an older piece that was not
+   * read yet. Null means that nothing was read yet, or that the pieces that were read begin with the first line of the log.
    */
   #head: string | null = null;
   /** Arrival time of the line whose end is in `#head`. */

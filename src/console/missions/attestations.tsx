@@ -1,4 +1,4 @@
-// Attestations of the commits of a mission: a summary of each statement, which can be downloaded.
+// Shows the attestations of the commits of a mission. Each attestation is shown as a summary with a button that downloads the attestation.
 import { shownModel } from '../../surfaces/console/models.ts';
 import type { RunAttestationsQuery } from '../generated/documents.ts';
 import { Card } from '../kit/pieces.tsx';
@@ -8,7 +8,7 @@ import { Time } from '../kit/words.tsx';
 
 type Signed = RunAttestationsQuery['run']['attestations'][number];
 
-/** The members of a statement that are shown (docs/attestations.md). */
+/** The fields of a signed statement that the page shows (docs/attestations.md). */
 interface Predicate {
   base: { branch: string | null; gitCommit: string | null };
   commit: { step: string };

@@ -26,8 +26,8 @@ export function Forks({ runId }: { runId: string }) {
               <a href={pageAt(`/runs/${id}`)}>{run?.missionTitle ?? id}</a>
             </div>
             <div class="muted small">
-              {plural(calls, 'call')} replayed, then {model}
-              {agentVersion !== null && `, version ${agentVersion}`}
+              Replays {plural(calls, 'recorded call')}, then continues with the model {model}
+              {agentVersion !== null && ` and version ${agentVersion} of the agent`}
               {run && ` · ${run.status}`}
             </div>
           </li>
@@ -62,12 +62,12 @@ function Calls({ runId, after }: { runId: string; after: number }) {
           <li key={`${call.stepId} ${call.number}`}>
             <div class="row-top">
               <span>
-                Call {call.number} <span class="muted">of the {call.role}</span>
+                Call {call.number} <span class="muted">by the agent with the role {call.role}</span>
                 <span class="muted small">
-                  {' '}
+                  {' · '}
                   <Time at={call.at} />
-                  {call.model && ` · ${call.model}`}
-                  {call.status !== 200 && ` · ${call.status}`}
+                  {call.model && ` · model ${call.model}`}
+                  {call.status !== 200 && ` · HTTP status ${call.status}`}
                 </span>
               </span>
               {chosen !== call && (

@@ -146,10 +146,11 @@ export function Figures({ run }: { run: RunPartsFragment }) {
         <div>
           <dt>Forked from</dt>
           <dd>
-            <a href={pageAt(`/runs/${run.fork.sourceRunId}`)}>another mission at call {run.fork.call}</a>
+            <a href={pageAt(`/runs/${run.fork.sourceRunId}`)}>call {run.fork.call} of another mission</a>
             <div class="muted small">
-              {plural(run.fork.calls, 'call')} replayed at no cost, then {run.fork.model}
-              {run.fork.agentVersion !== null && `, version ${run.fork.agentVersion}`}
+              Replays {plural(run.fork.calls, 'recorded call')} at no cost, then continues with the model{' '}
+              {run.fork.model}
+              {run.fork.agentVersion !== null && ` and version ${run.fork.agentVersion} of the agent`}
             </div>
           </dd>
         </div>

@@ -12,7 +12,10 @@ import { StepFacts, StepResult } from './steps.tsx';
 
 type RunSandbox = RunPartsFragment['sandboxes'][number];
 
-/** A step, or a sandbox whose runtime was lost, so that no step refers to it. */
+/**
+ * One part of the transcript. Most parts show a step and its sandbox. A sandbox whose runtime was lost is a part without a step, because the
+ * step that was executed in it no longer refers to it.
+ */
 interface Part {
   id: string;
   step: RunStepFragment | null;

@@ -132,7 +132,7 @@ function Rule(properties: RuleProperties) {
       ))}
       <details open={isOpen}>
         <summary class="small" id={`${id}-more`}>
-          Filter, key and text
+          Event filter, deduplication key and text for the agent
         </summary>
         {expressions.map((name) => (
           <RuleInput key={name} name={name} {...properties} />

@@ -71,7 +71,7 @@ export function ServicesField({ form }: { form: Form<TemplateValues> }) {
               return (
                 <div class="field" key={part}>
                   <label for={id}>
-                    {label} of service {row + 1}
+                    {label} of service number {row + 1}
                   </label>
                   {hint && <p class="hint">{hint}</p>}
                   {multiline.includes(part) ? (

@@ -5,7 +5,10 @@ import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';
 import type { Size } from './screen.ts';
 
-/** Maximum number of characters of one piece, and maximum time between two pieces. Pieces tell the service that the page is open. */
+/**
+ * Input is sent in pieces of at most `maxPiece` characters. A piece is also sent every `keepAliveMs`, even without new input, because the
+ * service ends a terminal when it has received nothing from the page for a minute.
+ */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
 /**

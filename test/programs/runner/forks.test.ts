@@ -221,11 +221,15 @@ describe('a fork', () => {
         .waitFor();
       await page.getByRole('textbox', { name: 'Model' }).fill('');
       await page.getByRole('button', { name: 'Start fork' }).click();
-      await page.getByRole('link', { name: 'another mission at call 6' }).waitFor();
+      await page.getByRole('link', { name: 'call 6 of another mission' }).waitFor();
       const runId = page.url().split('/').at(-1)!;
       expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null });
-      await page.getByRole('link', { name: 'another mission at call 6' }).click();
-      await page.getByText('5 calls replayed, then claude-sonnet-4-5, version 1').waitFor();
+      await page.getByRole('link', { name: 'call 6 of another mission' }).click();
+      await page
+        .getByText(
+          'Replays 5 recorded calls, then continues with the model claude-sonnet-4-5 and version 1 of the agent',
+        )
+        .waitFor();
       await pages.close();
       expect(pages.takeProblems()).toEqual([]);
     },

@@ -64,11 +64,11 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     await page.keyboard.type('PATH');
     await page.getByRole('textbox', { name: 'Value of variable 1' }).fill('/bin');
     await page.getByRole('button', { name: 'Add service' }).click();
-    await page.getByLabel('Name of service 1').fill('Data base');
-    await page.getByLabel('Image of service 1').fill('postgres:17');
-    await page.getByLabel('Variables of service 1').fill('A=b=c\nPATH=/x');
-    await page.getByLabel('Command of service 1').fill('-c\nfsync=off');
-    await page.getByLabel('Health check of service 1').fill('pg_isready');
+    await page.getByLabel('Name of service number 1').fill('Data base');
+    await page.getByLabel('Image of service number 1').fill('postgres:17');
+    await page.getByLabel('Variables of service number 1').fill('A=b=c\nPATH=/x');
+    await page.getByLabel('Command of service number 1').fill('-c\nfsync=off');
+    await page.getByLabel('Health check of service number 1').fill('pg_isready');
     // The page lists the public registries by name.
     await page.getByText(/^npm, JSR, PyPI, .*Alpine$/).waitFor();
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
@@ -89,9 +89,9 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     await pages.inspect(page, 'template-errors');
     await agents.getByRole('button', { name: 'Remove host 2' }).click();
     await page.getByRole('textbox', { name: 'Name of variable 1' }).fill('CI');
-    await page.getByLabel('Name of service 1').fill('db');
+    await page.getByLabel('Name of service number 1').fill('db');
     await tools.fill('docs.search\nissues');
-    await page.getByLabel('Variables of service 1').fill('A=b=c\n');
+    await page.getByLabel('Variables of service number 1').fill('A=b=c\n');
     await page.getByRole('button', { name: 'Create template' }).click();
     await page.getByRole('heading', { name: 'Node', level: 1 }).waitFor();
     const templateId = lastSegment(page);

@@ -110,8 +110,8 @@ export async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep
 }
 
 /**
- * The task of the earlier run followed by the new one, for the agents that review and test the change. The earlier task is shortened when
- * both together are too long.
+ * Joins the task of the earlier run and the task of the new run into one text for the agents that review and test the change. The earlier
+ * task is shortened when the text would be too long.
  */
 function continuedTask(before: string, prompt: string): string {
   const further = `\n\n# What is to be done now\n\n${prompt}`;

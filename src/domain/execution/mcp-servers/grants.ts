@@ -67,7 +67,7 @@ const grantOf = (bindingId: string, { sealed }: Kept): ServerGrant =>
 const findKept = async (bindingId: string): Promise<Kept | undefined> =>
   (await sql<Kept>('select sealed, expires_at from mcp_grants where binding_id = $1', [bindingId]))[0];
 
-/** The grant of the binding, even with an expired token. */
+/** Returns the grant of the binding, even if its access token has expired. */
 export async function findGrant(bindingId: string): Promise<ServerGrant | undefined> {
   const kept = await findKept(bindingId);
   return kept && grantOf(bindingId, kept);

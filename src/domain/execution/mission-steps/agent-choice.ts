@@ -38,7 +38,10 @@ export interface AskedQuestion {
   agentIds: readonly string[];
 }
 
-/** The chosen team, or a question that the caller sends after its transaction. No other claim gets the run before `until`. */
+/**
+ * Either the chosen team, or a question to a language model about which agents to choose. The caller sends the question after its transaction
+ * has ended. Until the time `until`, no other claim gets the run, so that the model has time to answer.
+ */
 export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
 
 const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
@@ -123,7 +126,7 @@ async function reserve(trx: Transaction, run: Run, connector: Integration, quest
   return true;
 }
 
-/** The agents in the order of their first steps; null when one was deleted. */
+/** Returns the agents in the order of their first steps; returns null if any of the agents was deleted. */
 async function teamOf(
   trx: Transaction,
   run: Run,

@@ -108,7 +108,7 @@ interface History {
   /** The task; null when the prompt that is sent after the history contains the task. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
-  /** Whether a runtime had already begun the current step when this runtime was lost or handed the step back. */
+  /** Whether an earlier runtime began the current step, and was then lost or handed the step back. */
   wasBegun: boolean;
   messages: readonly { author: string; text: string }[];
 }

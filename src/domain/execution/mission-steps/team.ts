@@ -1,6 +1,6 @@
-// The agents of a run. A builder with a model works with planner, reviewer and QA agents: the organization's own agents whose harness a
-// connected runtime offers and, if the project has turned its team on, the built-in ones. If the project has turned its team off, the
-// builder works alone.
+// Chooses the agents of a run. If the project has turned its team off, a builder works alone. Otherwise, a builder that uses a language model
+// works with the planner, reviewer and QA agents of the organization whose harness a connected runtime offers. If no such agent has a
+// role, a built-in agent takes the role, but only if the project has turned its team on. A project can also leave the team setting unset.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import {
   type BuiltinAgent,

@@ -28,7 +28,8 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
-  // Another process, which may have ended, has claimed an unfinished effect that cannot be claimed here.
+  // This process could not claim the unfinished effect, because another process has claimed it or the push that must precede it. The other
+  // process may have ended, so the error lets the job try again later.
   if ((await countUnfinished(runId)) > 0)
     throw new Error('another process has claimed an outside effect of this run and has not finished it');
 }

@@ -40,7 +40,7 @@ export async function continuePullRequests(): Promise<void> {
     await transaction((trx) => continueWithRemarks(trx, runId)).catch((error) => errors.push(error));
   }
   if (errors.length > 0)
-    throw new Error(`${errors.length} missions could not be continued because of new remarks`, { cause: errors[0] });
+    throw new Error(`${errors.length} missions that have new remarks could not be continued`, { cause: errors[0] });
 }
 
 async function continueWithRemarks(trx: Transaction, runId: string): Promise<void> {

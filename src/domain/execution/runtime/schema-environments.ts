@@ -70,7 +70,7 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       stepMinutes: intOrNull('Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.'),
       stepModelCalls: intOrNull('Maximum number of model calls of a step; null means `maxTurns` of the claim.'),
       stepTokens: intOrNull(
-        'Maximum number of tokens of a step, input, output and cached ones together; null means no limit.',
+        'Maximum number of tokens that a step may use. Input, output and cached tokens count. Null means no limit.',
       ),
     }),
 });

@@ -140,7 +140,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
       }),
       firstMission: typedOrNull(
         FirstMission,
-        'The first mission of the organization that has begun, so that its run has an issue; null until then.',
+        'The oldest mission of the organization that has begun. A mission has begun when its run has an issue. Null until a mission has begun.',
       ),
       guides: typed(
         [SetupGuide],

@@ -17,6 +17,6 @@ export const missionLimitArguments = {
   maxModelCalls: limit(missionLimits.maxModelCalls, 'Maximum number of model calls of the mission'),
   maxTokens: limit(
     missionLimits.maxTokens,
-    'Maximum number of tokens of the mission, input, output and cached ones together',
+    'Maximum total number of input, output and cached tokens that the mission may use',
   ),
 };

@@ -75,7 +75,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       stepMinutes: intOrNull('Time limit of a step in minutes; null means the limit of the service.'),
       stepModelCalls: intOrNull('Maximum number of model calls of a step; null means the limit of the service.'),
       stepTokens: intOrNull(
-        'Maximum number of tokens of a step, input, output and cached ones together; null means no limit.',
+        'Maximum number of tokens that a step may use. Input, output and cached tokens count. Null means no limit.',
       ),
       maxMinutes: intOrNull(
         'Maximum number of minutes that a mission may use its sandbox, unless its start sets another limit; null means the maximum of the installation.',
@@ -84,7 +84,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
         'Maximum number of model calls of a mission, unless its start sets another limit; null means the maximum of the installation.',
       ),
       maxTokens: intOrNull(
-        'Maximum number of tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the maximum of the installation.',
+        'Maximum number of tokens that a mission may use, unless another limit was set when it was started. Input, output and cached tokens count. Null means the maximum of the installation.',
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,

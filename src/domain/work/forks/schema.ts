@@ -66,7 +66,9 @@ const RecordedModelCall = builder.objectRef<operations.ForkableCall>('RecordedMo
       role: typed(AgentRole.type, 'The role of the agent.'),
       number: int('Position among the calls of models and tools of the step, from 1.'),
       at: epochMs('When the call began.'),
-      model: stringOrNull('The model that the request names; null when its content is left out.'),
+      model: stringOrNull(
+        'The model that the request names; null when the recording does not contain the content of the request.',
+      ),
       status: int('The HTTP status of the answer.'),
       isOmitted: boolean('Whether the content of the call is left out, because it exceeds the limits of a recording.'),
     }),

@@ -41,7 +41,8 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       signature: typed(HookSignature.type, 'How the sender signs events.'),
       signatureHeader: stringOrNull('The header with the signature; null unless `signature` is `header`.'),
       address: t.string({
-        description: 'The URL for the sender’s settings. The hook of the built-in tracker accepts no requests.',
+        description:
+          'The URL to which the sender sends its events. A person enters the URL in the settings of the sender. The hook of the built-in tracker accepts no requests.',
         resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
       }),
       enabled: boolean('Whether events of the hook start missions; a disabled hook still stores its events.'),
@@ -58,7 +59,9 @@ const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithS
   fields: (t) =>
     members(t, {
       hook: typed(InboundHookType, 'The hook.'),
-      secret: string('The secret for the sender’s settings.'),
+      secret: string(
+        'The secret with which the sender signs its events. A person enters the secret in the settings of the sender.',
+      ),
     }),
 });
 const HookPage = pageOf('InboundHookPage', InboundHookType);

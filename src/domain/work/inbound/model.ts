@@ -36,8 +36,8 @@ export class InboundDelivery extends table('inbound_deliveries', {
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
   /**
-   * Reason why the event has started nothing or is retried. For an event that continues the mission of a pull request, the run that it
-   * continues. Null otherwise.
+   * Reason why the event has started nothing or is retried. If the event continued the mission of a pull request, or started a mission
+   * because an issue was assigned to an agent, the text instead names the run of the mission. Null in all other cases.
    */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),

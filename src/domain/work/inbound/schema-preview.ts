@@ -12,7 +12,7 @@ import { type Preview, previewTrigger } from './preview.ts';
 import { DeliveryType } from './schema.ts';
 
 const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement({
-  description: 'The result of applying a rule to an event that has arrived, without starting a mission.',
+  description: 'The result of applying a rule to an event that has already arrived. The preview starts no mission.',
   fields: (t) =>
     members(t, {
       delivery: typed(DeliveryType, 'The event.', { graphOnly: true }),
@@ -30,7 +30,7 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
     }),
 });
 const Previews = builder.objectRef<{ data: Preview[] }>('EventTriggerPreviews').implement({
-  description: 'The results of applying a rule to events that have arrived, without starting missions.',
+  description: 'The results of applying a rule to events that have already arrived. The preview starts no missions.',
   fields: (t) =>
     members(t, {
       data: typed([PreviewType], `At most ${inboundPreview.deliveries} deliveries, newest first.`, {

@@ -61,8 +61,8 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       title: stringOrNull('The event in one line; null until it is processed.'),
       status: typed(DeliveryStatus.type, 'The state of the delivery.'),
       reason: stringOrNull(
-        'Reason why the event has started nothing. If the event continues the mission of a pull request, the text instead says which ' +
-          'run. Null otherwise.',
+        'Reason why the event has started nothing. If the event continued the mission of a pull request, or started a mission because ' +
+          'an issue was assigned to an agent, the text instead names the run of the mission. Null in all other cases.',
       ),
       outcomes: typed([Outcome], 'The effects of the event on scheduled tasks and automations.'),
       answerProblems: t.stringList({

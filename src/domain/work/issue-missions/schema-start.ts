@@ -25,7 +25,7 @@ const StartOnIssueType = builder.objectRef<StartOnIssue>('StartOnIssue').impleme
 });
 
 const StartsOnIssues = builder.objectRef<{ starts: StartOnIssue[] }>('StartMissionsResponse').implement({
-  description: 'The missions that were started on several issues.',
+  description: 'The result of starting one mission on each of several issues.',
   fields: (t) =>
     members(t, { starts: typed([StartOnIssueType], 'One entry for each issue, in the order of the request.') }),
 });

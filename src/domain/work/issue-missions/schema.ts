@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   commentOnIssue: t.field({
     description:
-      'Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. After the end of its mission, the comment continues that mission within the limits of the project; on a closed issue, only a comment that mentions `@agent` does.',
+      'Comments on an issue of the built-in tracker. An agent that works on the issue receives the comment as a message. If the mission of that agent has ended, the comment continues the mission within the limits of the project. On a closed issue, only a comment that mentions `@agent` continues the mission.',
     scope: 'missions:run',
     tool: { name: 'comment_on_issue', openWorld: true },
     type: IssueCommentType,

@@ -41,9 +41,10 @@ const described = {
   template:
     'Text for the agent, in which `{{ JMESPath }}` stands for a value of the payload. Absent means the text of the issue or event.',
   outsiderTemplateId:
-    'The sandbox template of missions that events of outsiders start, even after an approval. An outsider is neither a member with ' +
-    'a linked account nor a person with write access to the repository. The agents of such a mission get only the network, ' +
-    'variables and secrets of this template. Absent means the templates of the agents and the project.',
+    'The sandbox template of each mission that an event of an outsider starts. An outsider is a person who has no write access ' +
+    'to the repository and is not a member with a linked account. The template applies even if a member has approved the event. ' +
+    'The agents of such a mission get only the network, variables and secrets of this template. Absent means the templates of ' +
+    'the agents and the project.',
 } as const;
 
 export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({

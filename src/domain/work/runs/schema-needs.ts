@@ -112,7 +112,7 @@ builder.objectFields(RunType, (t) =>
       graphOnly: true,
     }),
     maxTokens: intOrNull(
-      'Maximum number of tokens of the mission, input, output and cached ones together; chosen like `maxMinutes`.',
+      'Maximum total number of input, output and cached tokens that the mission may use; chosen like `maxMinutes`.',
       { graphOnly: true },
     ),
     sandboxMinutes: int('Number of minutes, including the current one, in which the run has used a sandbox.', {

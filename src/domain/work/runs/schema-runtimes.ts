@@ -47,7 +47,7 @@ const RuntimeType = builder.objectRef<LoadedRuntime>('Runtime').implement({
       places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
       usedPlaces: int('Number of missions of the organization that the runtime executes.'),
       freePlaces: intOrNull(
-        'Number of further missions that the runtime has capacity for; null when it reports no capacity, and for a runtime of all organizations.',
+        'Number of further missions that the runtime could execute now. Null when the runtime has not reported how many missions it can execute at once, and for a runtime that serves all organizations.',
       ),
       waitingRuns: int(
         `Number of missions of the organization that wait and that the runtime could take, at most ${maxQueued}; 0 when the runtime takes no new missions or is not connected.`,

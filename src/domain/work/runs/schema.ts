@@ -239,7 +239,7 @@ builder.mutationField('cancelRun', (t) =>
 
 builder.subscriptionField('runUpdated', (t) =>
   t.field({
-    description: 'One run, at once and after each change; completes when the run has ended.',
+    description: 'Sends the run when the subscription begins, and after each change. Completes when the run has ended.',
     scope: 'missions:read',
     type: RunType,
     args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },

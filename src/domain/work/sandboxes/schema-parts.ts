@@ -58,7 +58,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       }),
       bytes: safeInt('Length of the whole log in bytes, not only of `content`.'),
       deletedAt: epochMsOrNull(
-        'When the log was deleted after the organization’s retention period, which leaves it empty; null while it is kept.',
+        'When the log was deleted because the retention period of the organization had passed. A deleted log is empty. Null while the log is kept.',
       ),
       promptScope: stringOrNull(
         'Source of the text of the whole prompt: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
