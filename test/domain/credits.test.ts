@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { credit } from '#domain/money/credits/amounts.ts';
-import { refundRun, spentByRunSql } from '#domain/money/credits/grants.ts';
+import { grantCredits, refundRun, spentByRunSql } from '#domain/money/credits/grants.ts';
 import { append, balanceOf, readLots } from '#domain/money/credits/ledger.ts';
 import { startableMissions } from '#domain/money/credits/missions.ts';
 import { readPosition, usageSince, usageSql } from '#domain/money/credits/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { credits } from '#limits.ts';
 import { book, grant, open, openCreditWorld, start } from '../support/credit-world.ts';
 import { present } from '../support/world.ts';
@@ -64,10 +65,10 @@ describe('invalid entries of the credit ledger', () => {
     const orgId = await organization();
     await open(orgId);
     for (const statement of [
-      'update credit_entries set amount = 1 where lot_id in (select id from credit_lots where org_id = :orgId)',
+      'update credit_entries set amount = 1 where lot_id in (select id collate "default" from credit_lots where org_id = :orgId)',
       'update credit_transfers set amount = 1 where org_id = :orgId',
       'update credit_lots set expires_at = null where org_id = :orgId',
-      'delete from credit_entries where lot_id in (select id from credit_lots where org_id = :orgId)',
+      'delete from credit_entries where lot_id in (select id collate "default" from credit_lots where org_id = :orgId)',
       'delete from credit_transfers where org_id = :orgId',
       'delete from credit_lots where org_id = :orgId',
     ])
@@ -101,7 +102,8 @@ describe('invalid entries of the credit ledger', () => {
       );
     }
     const again = `insert into credit_entries (transfer_id, lot_id, account, amount)
-      select e.transfer_id, e.lot_id, e.account, e.amount from credit_entries e join credit_lots l on l.id = e.lot_id where l.org_id = :orgId`;
+      select e.transfer_id, e.lot_id, e.account, e.amount from credit_entries e
+      join credit_lots l on e.lot_id = ${reference('l.id')} where l.org_id = :orgId`;
     await expect(refused(again, orgId)).rejects.toThrow('do not balance');
     await checkBooks(orgId);
   });
@@ -200,6 +202,27 @@ describe('a credit ledger with many entries', () => {
       });
       expect(plan.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')).toMatch(new RegExp(index));
     }
+  });
+
+  it('a new transfer reads few of the entries, also for its checks', async () => {
+    const orgId = await organization();
+    await grant(orgId, 1_000);
+    for (let n = 0; n < 50; n++) await start(orgId, `run_scan${n}`);
+    const scans = await transaction(async (trx) => {
+      await sql('set local enable_seqscan = off', [], trx);
+      await sql('discard plans', [], trx);
+      const count = () =>
+        sql<{ rows: number }>(
+          "select seq_tup_read + idx_tup_fetch as rows from pg_stat_xact_user_tables where relname = 'credit_entries'",
+          [],
+          trx,
+        );
+      const [before] = await count();
+      await grantCredits(trx, orgId, { lot: { kind: 'grant' }, credits: 1 });
+      await sql('set constraints all immediate', [], trx);
+      return (await count())[0]!.rows - before!.rows;
+    });
+    expect(scans).toBeLessThan(50);
   });
 
   it('a migration adds, in batches and while missions are settled, the credit usage that the previous release did not record', async () => {

@@ -6,6 +6,7 @@ import { openBook } from '#domain/money/credits/ledger.ts';
 import { bookMission, reserveForRuns, startableMissions } from '#domain/money/credits/missions.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { openWorld, type WorldSettings } from './world.ts';
 
 export const open = (orgId: string) => transaction((trx) => openBook(trx, orgId));
@@ -31,7 +32,7 @@ export async function openCreditWorld(settings: WorldSettings = {}) {
   /** Every account of the organization, as the sum of its entries. */
   async function accounts(orgId: string): Promise<Record<string, number>> {
     const { rows } = await world.knex.raw(
-      `select account, sum(amount) as total from credit_entries e join credit_lots l on l.id = e.lot_id
+      `select account, sum(amount) as total from credit_entries e join credit_lots l on e.lot_id = ${reference('l.id')}
       where l.org_id = ? group by account`,
       [orgId],
     );
@@ -50,7 +51,7 @@ export async function openCreditWorld(settings: WorldSettings = {}) {
     const { rows } = await world.knex.raw(
       `with running as (
       select e.balance_after, e.account, sum(e.amount) over (partition by e.lot_id, e.account, e.run_id order by e.seq) as total
-      from credit_entries e join credit_lots l on l.id = e.lot_id where l.org_id = :orgId
+      from credit_entries e join credit_lots l on e.lot_id = ${reference('l.id')} where l.org_id = :orgId
     ), journal as (
       select t.balance_after, t.spent_after, t.missions_after, sum(t.amount) over (order by t.seq) as total,
         -coalesce(sum(t.amount) filter (where t.kind = 'spend') over (order by t.seq), 0) as spent,

@@ -56,6 +56,13 @@ export interface NamedCondition {
   condition: string;
 }
 
+/**
+ * Adds the default collation to the SQL expression `id`, which is then compared with a column that refers to this id. Primary keys have the
+ * collation "C", but most columns in other tables that refer to them have the default collation. PostgreSQL uses the index of this column
+ * only for comparisons in the default collation.
+ */
+export const reference = (id: string): string => `${id} collate "default"`;
+
 /** The start of every read of a model: `select … from …`, conditions that always hold, and their values. */
 export interface Source {
   select: string;

@@ -1,10 +1,11 @@
 // Changes of credits that missions do not cause themselves: granted and purchased credits, credits taken back when a customer withdraws
 // from an order, and credits refunded for a mission.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
 import { credit } from './amounts.ts';
-import { append, type CreditIssue, type Entry, issue, openBook, readLots, reference } from './ledger.ts';
+import { append, type CreditIssue, type Entry, issue, openBook, readLots } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 import { reviewExhausted } from './reviews.ts';
 

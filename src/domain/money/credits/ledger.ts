@@ -3,6 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { credits } from '#limits.ts';
 import { founderOf, lockOrganization } from '../../organization/organizations/operations.ts';
 import { credit } from './amounts.ts';
@@ -27,13 +28,6 @@ export interface Entry {
 
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
-
-/**
- * Adds the default collation to the SQL expression `id`, which is then compared with a column that refers to this id. A primary key has the
- * collation "C", but a column in another table that refers to the key has the default collation. PostgreSQL uses the index of this column
- * only for comparisons in the default collation.
- */
-export const reference = (id: string): string => `${id} collate "default"`;
 
 /** SQL for the present balance of one account of a lot. @param lot SQL expression for the id of the lot */
 export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): string =>

@@ -1,11 +1,12 @@
 // Verifies the ledger of an organization: entries balance per transfer and lot, and running balances follow from the amounts.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 
 const unbalancedSql = `select t.id as transfer_id from credit_transfers t
     left join (select e.transfer_id, e.lot_id, sum(e.amount) as amount,
         sum(e.amount) filter (where e.account in ('available', 'reserved')) as owned, bool_and(l.org_id = $1) as is_own
       from credit_entries e join credit_lots l on l.id = e.lot_id
-      where l.org_id = $1 or e.transfer_id in (select id collate "default" from credit_transfers where org_id = $1)
+      where l.org_id = $1 or e.transfer_id in (select ${reference('id')} from credit_transfers where org_id = $1)
       group by e.transfer_id, e.lot_id) s on s.transfer_id = t.id
   where t.org_id = $1 group by t.id
   having bool_or(s.amount <> 0) or not coalesce(bool_and(s.is_own), true) or coalesce(sum(s.owned), 0) <> t.amount
@@ -15,7 +16,7 @@ const transfersSql = `select seq from (select seq, balance_after, row_number() o
   where seq <> place or balance_after <> balance order by seq limit 1`;
 const entriesSql = `select lot_id, account from (select e.lot_id, e.account, e.seq, e.balance_after,
       row_number() over w as place, sum(e.amount) over w as balance
-    from credit_entries e join credit_lots l on l.id = e.lot_id where l.org_id = $1
+    from credit_entries e join credit_lots l on e.lot_id = ${reference('l.id')} where l.org_id = $1
     window w as (partition by e.lot_id, e.account, e.run_id order by e.seq)) r
   where seq <> place or balance_after <> balance order by lot_id, account limit 20`;
 
