@@ -39,7 +39,7 @@ export default defineConfig({
     // quarter less CPU time.
     experimental: { fsModuleCache: true, fsModuleCachePath: 'node_modules/.cache/modules' },
     // Bounds for what hangs, not for what is slow: no test may depend on the speed of a machine.
-    setupFiles: ['test/support/wait-timeouts.ts', 'test/support/one-statement-at-a-time.ts'],
+    setupFiles: ['test/support/wait-timeouts.ts', 'test/support/check-references.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 100_000 } },

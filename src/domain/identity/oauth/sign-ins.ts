@@ -6,7 +6,7 @@ import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { columnsOf } from '#foundation/postgres/reads.ts';
+import { columnsOf, reference } from '#foundation/postgres/reads.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
@@ -77,7 +77,7 @@ export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<
 export type ListedSignIn = SignIn & { lastUsedAt: number | null };
 
 const listSignInsSql = `select ${columnsOf(SignIn, 's')},
-    (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at
+    (select max(a.last_used_at) from access_tokens a where a.sign_in_id = ${reference('s.id')}) as last_used_at
   from sign_ins s where s.user_id = $1 and s.org_id = $2 order by s.created_at desc, s.id desc`;
 
 /** The person's own sign-ins in this organization, including ended ones; newest first. */

@@ -1,6 +1,7 @@
 // Deletes expired records once they no longer need to be recognized or listed.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { sweepSigningKeys } from './keys.ts';
 
 /** How long the service keeps sign-ins after their end, clients without sign-ins after their registration, and codes after their expiry. */
@@ -21,7 +22,8 @@ const sweeps: [age: number, statement: string][] = [
   ],
   [
     keptMs.unused,
-    'delete from oauth_clients c where c.created_at <= $1 and not exists (select 1 from sign_ins s where s.client_id = c.id)',
+    `delete from oauth_clients c where c.created_at <= $1
+      and not exists (select 1 from sign_ins s where s.client_id = ${reference('c.id')})`,
   ],
   [
     keptMs.unused,

@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { ServiceToken } from './service-tokens.ts';
 
@@ -46,7 +47,7 @@ export const setDraining = (tokenId: string, name: string, isDraining: boolean, 
  */
 export const forgetDrains = (isListed: (tokenId: string, name: string) => string): Promise<unknown> => {
   const listed = (wanted: string) =>
-    `select name from unnest(t.draining) name where ${wanted} ${isListed('t.id', 'name')}`;
+    `select name from unnest(t.draining) name where ${wanted} ${isListed(reference('t.id'), 'name')}`;
   return sql(`update service_tokens t set draining = array(${listed('')}) where exists (${listed('not')})`);
 };
 

@@ -2,7 +2,7 @@
 // declares. Secrets and their digests are not among these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { columnsOf, snake } from '#foundation/postgres/reads.ts';
+import { columnsOf, reference, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -140,8 +140,8 @@ const ofOrganization: readonly Model[] = [
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
 /** Database models whose rows do not contain the id of their organization. Each row refers to a row of another model, which contains this id. */
-const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
-  [CreditEntry, 'transferId', CreditTransfer],
+const ofParent: readonly (readonly [model: Model, column: string, parent: Model, id?: string])[] = [
+  [CreditEntry, 'transferId', CreditTransfer, reference('id')],
   [ChatPost, 'threadId', ChatThread],
   ...[SandboxSession, SandboxLogPart, SandboxFragment, SandboxMetric].map(
     (model) => [model, 'sandboxId', Sandbox] as const,
@@ -170,8 +170,7 @@ async function addPersonalValues(trx: Transaction, orgId: string, rows: readonly
   return events.map((event, i) => JSON.stringify({ ...event, personal: opened[i]!.values }));
 }
 
-const idsOf = ({ tableName }: Model, column = 'id'): string =>
-  `select "${column}" from "${tableName}" where org_id = ?`;
+const idsOf = ({ tableName }: Model, id = 'id'): string => `select ${id} from "${tableName}" where org_id = ?`;
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
@@ -182,8 +181,8 @@ export const exportTables: readonly ExportTable[] = [
     ...(model === AuditEvent && { map: addPersonalValues }),
     ...(model === RunCall && { more: archivedCalls }),
   })),
-  ...ofParent.map(([model, column, parent]) => ({
-    ...table(model, `"${snake(column)}" in (${idsOf(parent)})`),
+  ...ofParent.map(([model, column, parent, id]) => ({
+    ...table(model, `"${snake(column)}" in (${idsOf(parent, id)})`),
     ...(model === SandboxLogPart && { more: archivedLogParts }),
     ...(model === SandboxFragment && { more: archivedFragments }),
   })),

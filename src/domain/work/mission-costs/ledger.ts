@@ -3,6 +3,7 @@ import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { outermost } from '#foundation/postgres/enclosing.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { attemptIds } from '../runs/attempts.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
@@ -29,7 +30,7 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
 export async function costOfAttempts(trx: Transaction, groupId: string): Promise<number> {
   const [row] = await sql<{ cost: number }>(
     `select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs
-      where run_id in ${attemptIds('$1')}`,
+      where run_id in (select ${reference('id')} from ${attemptIds('$1')} attempts)`,
     [groupId],
     trx,
   );

@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { Run } from './model.ts';
 import { runWaitsSql } from './news.ts';
 import { isInState, openStates } from './states.ts';
@@ -30,4 +31,4 @@ export const newestBeside = async (trx: Transaction, runId: string): Promise<Pic
 export const stateInThreadSql = (threadId: string): string =>
   `select concat_ws('|', r.id, r.status, r.pr_state, w.cause) as state,
     not (${isInState(openStates, 'r')} or coalesce(r.pr_state = 'open', false)) as is_over
-  from runs r left join (${runWaitsSql}) w on w.run_id = r.id where r.chat_thread_id = ${threadId} ${newest}`;
+  from runs r left join (${runWaitsSql}) w on w.run_id = r.id where r.chat_thread_id = ${reference(threadId)} ${newest}`;

@@ -3,6 +3,7 @@
 
 import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { type Elicitation, questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
 import { personSql } from './person.ts';
@@ -59,7 +60,7 @@ export type RunAwaitingPerson = Pick<Run, 'id' | 'missionTitle' | 'awaitsApprova
 };
 
 const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, ${personSql('r')} as user_id, q.text as question, q.tool,
-    array(select f.user_id from run_followers f where f.run_id = r.id) as follower_ids,
+    array(select f.user_id from run_followers f where f.run_id = ${reference('r.id')}) as follower_ids,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

@@ -1,6 +1,7 @@
 // The questions that agents ask people. A question is a fragment of the kind `elicitation`. If the fragment has an `action`, the question is whether
 // the agent may call the tool that `action` names.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 
 export interface Elicitation {
   sandboxId: string;
@@ -52,14 +53,10 @@ export async function findElicitation(
   return (await sql<FoundElicitation>(findSql, values, trx))[0];
 }
 
-/**
- * SQL for the questions of a run that wait for an answer. The columns `sandboxes.run_id` and `runs.id` have different collations. The
- * comparison names the collation of `run_id`, so that PostgreSQL can use the index on `run_id`.
- * @param run The alias of the run
- */
+/** SQL for the questions of a run that wait for an answer. @param run The alias of the run */
 export const questionsSql = (run: string): string =>
   `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'
-  where s.run_id = ${run}.id collate "default" and s.status = 'running' and not ${isOver}`;
+  where s.run_id = ${reference(`${run}.id`)} and s.status = 'running' and not ${isOver}`;
 
 /** SQL for the question that a message answers, given the alias of the message. */
 export const answeredSql = (message: string): string =>

@@ -1,4 +1,5 @@
 // The texts of a run's sandboxes, for the search of runs by words.
+import { reference } from '#foundation/postgres/reads.ts';
 
 /**
  * Three limits in characters: the length of one piece, of the whole transcript, and of all logs together. The oldest pieces are left out.
@@ -11,10 +12,10 @@ const members = ['body', 'action', 'parameter', 'result'].map(piece).join(', ');
 export const transcriptOfRunSql = (run: string): string =>
   `select left(string_agg(concat_ws(' ', ${members}), ' '), ${max.transcript}) from (
     select f.body, f.action, f.parameter, f.result from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
-    where s.run_id = ${run} order by f.at desc, f.seq desc limit 500) f`;
+    where s.run_id = ${reference(run)} order by f.at desc, f.seq desc limit 500) f`;
 
 /** SQL query for the newest part of the logs. */
 export const logsOfRunSql = (run: string): string =>
   `select left(string_agg(${piece('content')}, ' '), ${max.logs}) from (
     select p.content from sandboxes s join sandbox_log_parts p on p.sandbox_id = s.id and p.part in ('session', 'system')
-    where s.run_id = ${run} order by p.appended_at desc nulls last, p.seq desc limit 200) p`;
+    where s.run_id = ${reference(run)} order by p.appended_at desc nulls last, p.seq desc limit 200) p`;
