@@ -5,6 +5,7 @@ import { credit } from '#domain/money/credits/amounts.ts';
 import { dispatching } from '#domain/work/runs/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { credits } from '#limits.ts';
 import { readCounters } from './database-counters.ts';
 import type { DispatchDatabase } from './dispatch-database.ts';
@@ -98,7 +99,7 @@ const ledgerSql = `with lot as (select id, org_id from credit_lots where kind = 
   insert into credit_entries (transfer_id, lot_id, account, run_id, amount, seq, balance_after)
   select $3, lot.id, 'available', '', -${amount}::bigint * cardinality($1::text[]), last.seq + 1,
     last.balance_after - ${amount}::bigint * cardinality($1::text[]) from lot cross join lateral (
-      select seq, balance_after from credit_entries e where e.lot_id = lot.id and account = 'available' order by seq desc limit 1) last
+      select seq, balance_after from credit_entries e where e.lot_id = ${reference('lot.id')} and account = 'available' and run_id = '' order by seq desc limit 1) last
   union all select $3, lot.id, 'reserved', run_id, ${amount}, 1, ${amount} from lot, unnest($1::text[]) run_id`;
 /** Rows that triggers write. */
 const triggeredSql = `with started as (select * from runs where id = any($1)), texts as (
