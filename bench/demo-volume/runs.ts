@@ -5,6 +5,7 @@ import { dayOf } from '#domain/work/mission-costs/cap.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { database, sql } from '#foundation/postgres/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { metricRetentionMs } from '#limits.ts';
 
 export interface DemoParties {
@@ -115,7 +116,7 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
   );
   if (filled.created > 0) {
     await sql(
-      `update recurring_missions m set last_run_at = (select max(created_at) from runs r where r.recurring_id = m.id)
+      `update recurring_missions m set last_run_at = (select max(created_at) from runs r where r.recurring_id = ${reference('m.id')})
        from unnest($2::text[]) project where m.id = ${taskOf}`,
       [orgId, projects],
     );

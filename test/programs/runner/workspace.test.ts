@@ -143,7 +143,9 @@ it('commits that wait for approval are bundled; the service pushes them if the b
   expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 
   await pushPack(origin, pushed(first, [null], early!.file));
-  await expect(pushPack(origin, pushed(headSha, [null], staged!.file))).rejects.toThrow(`it is now at ${first}`);
+  await expect(pushPack(origin, pushed(headSha, [null], staged!.file))).rejects.toThrow(
+    `the branch is now at ${first}`,
+  );
   await pushPack(origin, pushed(headSha, [null, first], staged!.file));
   await pushPack(origin, pushed(headSha, [null], staged!.file));
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(headSha);

@@ -2,11 +2,13 @@
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { reference } from '#foundation/postgres/reads.ts';
 
+const entry = 'e.transfer_id, e.lot_id, e.account, e.run_id, e.seq, e.amount';
 const unbalancedSql = `select t.id as transfer_id from credit_transfers t
     left join (select e.transfer_id, e.lot_id, sum(e.amount) as amount,
         sum(e.amount) filter (where e.account in ('available', 'reserved')) as owned, bool_and(l.org_id = $1) as is_own
-      from credit_entries e join credit_lots l on l.id = e.lot_id
-      where l.org_id = $1 or e.transfer_id in (select ${reference('id')} from credit_transfers where org_id = $1)
+      from (select ${entry} from credit_lots l join credit_entries e on e.lot_id = ${reference('l.id')} where l.org_id = $1
+        union select ${entry} from credit_transfers t join credit_entries e on e.transfer_id = ${reference('t.id')} where t.org_id = $1) e
+        join credit_lots l on l.id = e.lot_id
       group by e.transfer_id, e.lot_id) s on s.transfer_id = t.id
   where t.org_id = $1 group by t.id
   having bool_or(s.amount <> 0) or not coalesce(bool_and(s.is_own), true) or coalesce(sum(s.owned), 0) <> t.amount

@@ -7,7 +7,7 @@ import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
-import { columnsOf } from '#foundation/postgres/reads.ts';
+import { columnsOf, reference } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { joinMembersSql, joinReadableMembershipSql } from '../memberships/join.ts';
 import { addMember } from '../memberships/operations.ts';
@@ -46,7 +46,7 @@ export const organizationsAfter = (id: string): Promise<Pick<Organization, 'id' 
 
 const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
     array_remove(array_agg(p.email order by p.email) filter (where m.role = 'owner'), null) as owners
-  from organizations o ${joinMembersSql('o.id')}
+  from organizations o ${joinMembersSql(reference('o.id'))}
   group by o.id order by o.created_at desc, o.id desc limit $1`;
 
 /** The operator's list: the newest organizations, with the email addresses of their owners and the number of members. */
@@ -152,12 +152,12 @@ const slugTaken = (slug: string) =>
 
 /** Locks the organization until the transaction ends. Changes that must not run concurrently call this first. */
 export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {
-  await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
+  await sql('select from organizations where id = $1 for no key update', [orgId], trx);
 }
 
 /** Whether the organization is open. After `lockOrganization`, the answer holds until the transaction ends. */
 export const isOrganizationOpen = async (trx: Transaction, orgId: string): Promise<boolean> =>
-  (await Organization.query(trx).select('id').findOne({ id: orgId, closedAt: null })) !== undefined;
+  (await sql('select from organizations where id = $1 and closed_at is null', [orgId], trx)).length > 0;
 
 export const founderOf = async (trx: Transaction, orgId: string): Promise<Id<'person'>> =>
   (await Organization.query(trx).select('createdByUserId').findById(orgId).throwIfNotFound()).createdByUserId;
