@@ -207,7 +207,7 @@ describe('heartbeats of a runtime', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('a run returns to the queue when its heartbeats stop, for three attempts in all, and its sandbox ends', async () => {
+  it('when its heartbeats stop, a run returns to the queue and its sandbox ends; after three claims, no runtime gets the run again', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {

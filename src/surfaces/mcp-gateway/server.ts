@@ -80,7 +80,7 @@ function namesIn(path: string): [runId: string, serverName: string] {
   return [runId, serverName];
 }
 
-/** A problem as a JSON-RPC error for the agent's program; internal errors are reported. */
+/** Returns the problem as a JSON-RPC error for the agent's program. Calls `report` if it is an internal error, so that it is also logged. */
 function protocolError({ status, details }: Problem, report: () => void): ProtocolError {
   if (status >= 500 && status !== 502) report();
   const code = status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;

@@ -72,7 +72,8 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
   const [method, template] = rest.route.split(' ') as [Method, string];
   const parameters = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   for (const name of parameters) {
-    if (!field.args.some((argument) => argument.name === name)) throw new Error(`${rest.route}: no argument ${name}`);
+    if (!field.args.some((argument) => argument.name === name))
+      throw new Error(`The field for ${rest.route} has no argument ${name}.`);
   }
   const input = field.args.find((argument) => argument.name === bodyArgument);
   const others = field.args.filter(({ name }) => name !== bodyArgument && !parameters.includes(name));

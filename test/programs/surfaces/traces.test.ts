@@ -362,7 +362,7 @@ it('a mission is a separate trace of plan, steps, model calls and tool calls; th
   expect(JSON.stringify(collector.spans)).not.toMatch(/secret-words|Build it|did search|Say something/);
 }, 60_000);
 
-it('spans that follow the latest conventions for generative AI contain workflow, plan and cached tokens, and mark failed calls and canceled missions', async () => {
+it('spans of the latest conventions for generative AI name the workflow and the plan, count cached tokens, and mark failed calls and canceled missions', async () => {
   const { world, alice } = missions;
   bindGenAiConventions('latest');
   onTestFinished(() => bindGenAiConventions('stable'));
