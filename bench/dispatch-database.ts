@@ -48,8 +48,16 @@ export async function openDispatchDatabase(secretKey: Buffer, { countsStatements
     runtime,
     /** Id of one of the planned tasks. */
     task: idOf('sch', 1),
-    /** Plans `count` tasks, which are due at `due` or evenly distributed over the `over` milliseconds after it. */
-    plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),
+    /** Plans `count` tasks, which are due at `due` or evenly distributed over the `over` milliseconds after it. Each has run once before. */
+    async plan(count: number, due: number, over: number): Promise<void> {
+      await unrecorded(() => sql(planning, [count, due, over]));
+      await transaction(async (trx) => {
+        await sql('set local session_replication_role = replica', [], trx);
+        await sql(earlierRuns, [], trx);
+      });
+      // Without statistics, PostgreSQL would expect no runs.
+      await knex.raw('analyze runs, recurring_missions');
+    },
     connection,
     /** Returns whether work is left: a task that was due by this time has not started its run yet, or a run has no issue yet. */
     isLeft: async (due: number): Promise<boolean> => (await sql<{ left: boolean }>(leftSql, [due]))[0]!.left,
@@ -96,6 +104,11 @@ const planning = `insert into recurring_missions (id, kind, org_id, project_id, 
       to_char(to_timestamp($2::bigint / 1000.0 - 60) at time zone 'UTC', 'HH24:MI'), 'timezone', 'UTC'))), '{}', true, true,
     $2::bigint + $3::bigint * (n - 1) / $1::int, '${owner}', 0, 0
   from generate_series(1, $1::int) n`;
+
+const earlierRuns = `insert into runs (id, org_id, project_id, recurring_id, scheduled_task_id, scheduled_for, kind, status, mission_title,
+    billing_actor_user_id, agent_id, attempts, finished_at, created_at, updated_at)
+  select 'run_' || substr(id, 5), org_id, project_id, id, id, 0, 'scheduled', 'completed', name, created_by_user_id, agent_id, 1, 0, 0, 0
+  from recurring_missions`;
 
 const leftSql = `select exists (select from recurring_missions where next_run_at <= $1)
   or exists (select from runs where status = 'dispatching' and issue_id is null) as left`;

@@ -1,7 +1,7 @@
-// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--statements] [--floor] [--sources]`: measures how many occurrences the
-// scheduler runs per second, their delay, and the time that a mission takes from "run now" to its end. `--statements` lists what PostgreSQL
-// does for each occurrence; `--floor` writes the same rows without the service. The latest figures and their explanation are in
-// bench/README.md.
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--rounds=1] [--statements] [--floor] [--sources]`: measures how many
+// occurrences the scheduler runs per second, their delay, and the time that a mission takes from "run now" to its end. In each round, all
+// occurrences are due at once. `--statements` lists what PostgreSQL does for each occurrence; `--floor` writes the same rows without the
+// service. The latest figures and their explanation are in bench/README.md.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -24,6 +24,7 @@ const { values: options } = parseArgs({
     occurrences: { type: 'string', default: '3000' },
     processes: { type: 'string', default: '4' },
     missions: { type: 'string', default: '200' },
+    rounds: { type: 'string', default: '1' },
     statements: { type: 'boolean', default: false },
     floor: { type: 'boolean', default: false },
     sources: { type: 'boolean', default: false },
@@ -85,7 +86,7 @@ console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, $
 try {
   if (options.floor) await measureFloor(database, { occurrences, connections: processes, postgresCpu });
   else {
-    await dispatchAll('due at once', 0);
+    for (let round = 0; round < Number(options.rounds); round++) await dispatchAll('due at once', 0);
     await dispatchAll('due over 30 seconds', seconds(30));
     await runMissions(servers[0]!);
   }

@@ -60,12 +60,17 @@ export interface Job {
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
+  /** Name of a job that goes first: while it runs, this job waits, for a few seconds at most. */
+  yieldsTo?: string;
   /** Ends the work that the job has started and that outlives a run; resolves when it has ended. */
   stop?(): Promise<void>;
 }
 
+/** When many missions are due at once, they start before their events get numbers and before it is explained what they wait for. */
+const startsFirst = { yieldsTo: 'start due missions' };
+
 export const jobs: readonly Job[] = [
-  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
+  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges, ...startsFirst },
   { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
   { name: 'send audit logs to their destinations', intervalMs: seconds(2), run: startDeliveries },
   { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
@@ -75,7 +80,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep deliveries of webhooks', intervalMs: hours(1), run: sweepWebhookDeliveries },
   { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
-  { name: 'start due missions', intervalMs: 500, run: dispatchDue },
+  { name: startsFirst.yieldsTo, intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },
   { name: 'continue parked runs', intervalMs: seconds(5), run: continueParkedRuns },
@@ -87,7 +92,7 @@ export const jobs: readonly Job[] = [
   { name: 'send refunds', intervalMs: seconds(10), run: sendRefunds },
   { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
-  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
+  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits, ...startsFirst },
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },

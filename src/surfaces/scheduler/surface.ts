@@ -1,5 +1,5 @@
 // Runs each periodic job repeatedly until stopped.
-import { minutes, now } from '#foundation/clock.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
 import { isDatabaseAway } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
@@ -11,23 +11,29 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
+/** How long a job waits at most while the job that it yields to runs, and how often it looks whether that job has ended, in milliseconds. */
+const yielding = { maxMs: seconds(3), lookMs: 100 };
+
 export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
-  const running = new Set<Promise<void>>();
+  const running = new Map<Job['name'], Promise<void>>();
   /** Time of the last logged failure of each job: a long database outage must not fill the log. */
   const loggedAt = new Map<string, number>();
 
-  function schedule(job: Job): void {
+  function schedule(job: Job, delayMs = job.intervalMs, waitedMs = 0): void {
     if (stopped) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
+      const { lookMs, maxMs } = yielding;
+      if (job.yieldsTo && running.has(job.yieldsTo) && waitedMs < maxMs)
+        return schedule(job, lookMs, waitedMs + lookMs);
       const run = attempt(job).finally(() => {
-        running.delete(run);
+        running.delete(job.name);
         schedule(job);
       });
-      running.add(run);
-    }, job.intervalMs);
+      running.set(job.name, run);
+    }, delayMs);
     timers.add(timer);
   }
 
@@ -51,7 +57,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
-      await Promise.all(running);
+      await Promise.all(running.values());
       await Promise.all(jobs.map((job) => job.stop?.()));
     },
   };

@@ -7,6 +7,7 @@ import { dispatching } from '#domain/work/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
 import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
+import { reference } from '#foundation/postgres/reads.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../../support/callers.ts';
@@ -277,7 +278,7 @@ describe('Four scheduler processes on one database', () => {
         (select count(*) from issues) as issues,
         count(*) filter (where i.id = r.issue_id) as agreeing,
         (select count(distinct number) from issues) as numbers
-        from runs r left join issues i on i.run_id = r.id where r.kind = 'scheduled'`)
+        from runs r left join issues i on i.run_id = ${reference('r.id')} where r.kind = 'scheduled'`)
     ).rows;
 });
 
@@ -325,8 +326,36 @@ describe('Job loop', () => {
     vi.useRealTimers();
   });
 
+  test('a job waits while the job that it yields to runs, but only a few seconds', async () => {
+    vi.useFakeTimers();
+    const begunAt: number[] = [];
+    const started = Date.now();
+    const first = {
+      name: 'first',
+      intervalMs: seconds(1),
+      run: () => new Promise((resolve) => setTimeout(resolve, firstMs)),
+    };
+    let firstMs = seconds(1.5);
+    const run = async () => void begunAt.push(Date.now() - started);
+    const scheduler = startScheduler(
+      [first, { name: 'second', intervalMs: seconds(2), run, yieldsTo: 'first' }],
+      silent,
+    );
+    await vi.advanceTimersByTimeAsync(seconds(3));
+    expect(begunAt).toEqual([seconds(2.5)]);
+    firstMs = seconds(20);
+    await vi.advanceTimersByTimeAsync(seconds(7));
+    expect(begunAt).toEqual([seconds(2.5), seconds(7.5)]);
+    const stopped = scheduler.stop();
+    await vi.advanceTimersByTimeAsync(seconds(60));
+    await stopped;
+    vi.useRealTimers();
+  });
+
   test('each job has a unique name, and due runs are checked every few seconds', () => {
-    expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
+    const names = new Set(jobs.map(({ name }) => name));
+    expect(names.size).toBe(jobs.length);
+    for (const { yieldsTo } of jobs) if (yieldsTo) expect(names).toContain(yieldsTo);
     expect(jobs.find(({ name }) => name === 'start due missions')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });
 });

@@ -69,9 +69,8 @@ export const needsOpening = (lots: readonly OpenLot[]): boolean =>
  * first.
  */
 export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
-  await lockOrganization(trx, orgId);
   const at = now();
-  const lots = await readLots(orgId, trx);
+  const [, lots] = await Promise.all([lockOrganization(trx, orgId), readLots(orgId, trx)]);
   if (!needsOpening(lots)) return lots.filter((lot) => isSpendable(lot, at));
   if (lots.length === 0) await grantTrial(trx, orgId);
   const expired = lots.filter((lot) => isExpired(lot, at));

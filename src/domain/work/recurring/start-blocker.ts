@@ -29,12 +29,14 @@ export async function findStartBlockers(
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
   { actorOf, assumesBudget }: Start,
 ): Promise<Map<string, StartBlocker>> {
-  const busy = await findBusy(trx, candidates);
-  const withoutAgent = await findWithoutAgent(trx, candidates);
-  const modelBlockerOf = await findModelBlockers(trx, candidates);
   const orgIds = new Set(candidates.map(({ orgId }) => orgId));
-  const budgetBlockerOf = await findBudgetBlockers(trx, [...orgIds]);
-  const budgets = await readBudgets(trx, orgIds, assumesBudget);
+  const busy = await findBusy(trx, candidates);
+  const [withoutAgent, modelBlockerOf, budgetBlockerOf, budgets] = await Promise.all([
+    findWithoutAgent(trx, candidates),
+    findModelBlockers(trx, candidates),
+    findBudgetBlockers(trx, [...orgIds]),
+    readBudgets(trx, orgIds, assumesBudget),
+  ]);
   const found = new Map<string, StartBlocker>();
   for (const mission of candidates) {
     const { id, projectId, orgId } = mission;

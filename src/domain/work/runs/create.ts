@@ -127,10 +127,12 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
   return { runs, issues: issues.filter(({ issue }) => inserted.has(issue.runId)) };
 }
 
-/** Locks the issue numbers, then the ledgers, until the transaction ends. */
+/** Locks the issue numbers until the transaction ends. Requires the lock on the ledgers. */
 export async function createIssuesAndReserve(trx: Transaction, { runs, issues }: InsertedRuns): Promise<void> {
-  if (issues[0]) await trackerOf(issues[0].project).local!.create(issues, trx);
-  await reserveForRuns(trx, runs.filter(isOpen));
+  await Promise.all([
+    issues[0] && trackerOf(issues[0].project).local!.create(issues, trx),
+    reserveForRuns(trx, runs.filter(isOpen)),
+  ]);
 }
 
 /** Inserts all runs in one statement, or none of them. */

@@ -1,7 +1,7 @@
 // Whether an organization may start a mission: it is open, below its daily cost cap, has credits left, and is within its plan's limit of
 // concurrent missions.
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { currentPlan } from '../../money/billing/operations.ts';
+import { type CurrentPlan, currentPlan } from '../../money/billing/operations.ts';
 import { startableMissions } from '../../money/credits/missions.ts';
 import { isOrganizationOpen } from '../../organization/organizations/operations.ts';
 import { readCostCap } from '../orchestrator/operations.ts';
@@ -32,11 +32,18 @@ export async function mayStartMission(
   orgId: string,
   { held = true, begun = 0 }: GateOptions = {},
 ): Promise<MayStart> {
-  const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = await readCostCap(trx, orgId);
+  // One message, because other starts of the organization wait while its ledger is locked. The statements are executed in this order.
+  const [{ effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap }, missions, isOpen, plan] = await Promise.all([
+    readCostCap(trx, orgId),
+    startableMissions(trx, orgId, held),
+    isOrganizationOpen(trx, orgId),
+    currentPlan(orgId, trx),
+  ]);
   if (!atDailyCostCap) {
-    const missions = await startableMissions(trx, orgId, held);
-    if (!(await isOrganizationOpen(trx, orgId))) return closed;
-    return missions > 0 ? withinPlan(trx, orgId, missions, begun) : creditsExhausted;
+    if (!isOpen) return closed;
+    if (missions === 0) return creditsExhausted;
+    const open = plan.agentsAtOnce === null ? 0 : await countOpenRuns(orgId, trx);
+    return withinPlan(plan, missions, open - begun);
   }
   const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
   return { ok: false, code: 'daily_cost_cap', reason };
@@ -44,10 +51,9 @@ export async function mayStartMission(
 
 const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
-/** Reduces the number of missions to the plan's limit of concurrent missions. */
-async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
-  const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
-  const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));
+/** Reduces the number of missions to the plan's limit of concurrent missions, of which `open` are open. */
+function withinPlan({ plan, agentsAtOnce }: CurrentPlan, missions: number, open: number): MayStart {
+  const room = agentsAtOnce === null ? missions : agentsAtOnce - open;
   const then: Refused =
     missions <= room
       ? creditsExhausted
