@@ -83,7 +83,7 @@ it('a change that a person rejects is never made at the source host, and neither
   await staged.stage(held);
   await staged.world.rest('POST', `/runs/${held.runId}/cancel`, { token: staged.owner.token });
   expect(await staged.decide('approve', held.runId)).toMatchObject({
-    description: 'The run was canceled: its outside effects were rejected.',
+    description: 'The run was canceled, so its outside effects were rejected.',
   });
   await staged.world.delivered();
   expect([staged.headOf(branch), staged.headOf(held.branch), staged.requests.done]).toEqual([null, null, []]);

@@ -76,7 +76,7 @@ function choose(
     if (effects.some(({ state }) => decided[decision].includes(state))) return [];
     throw conflict(
       run.status === 'canceled'
-        ? 'The run was canceled: its outside effects were rejected.'
+        ? 'The run was canceled, so its outside effects were rejected.'
         : 'This run has no outside effect that waits for a decision.',
     );
   }
