@@ -65,10 +65,10 @@ describe('invalid entries of the credit ledger', () => {
     const orgId = await organization();
     await open(orgId);
     for (const statement of [
-      'update credit_entries set amount = 1 where lot_id in (select id collate "default" from credit_lots where org_id = :orgId)',
+      `update credit_entries set amount = 1 where lot_id in (select ${reference('id')} from credit_lots where org_id = :orgId)`,
       'update credit_transfers set amount = 1 where org_id = :orgId',
       'update credit_lots set expires_at = null where org_id = :orgId',
-      'delete from credit_entries where lot_id in (select id collate "default" from credit_lots where org_id = :orgId)',
+      `delete from credit_entries where lot_id in (select ${reference('id')} from credit_lots where org_id = :orgId)`,
       'delete from credit_transfers where org_id = :orgId',
       'delete from credit_lots where org_id = :orgId',
     ])

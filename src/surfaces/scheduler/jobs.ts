@@ -67,10 +67,10 @@ export interface Job {
 }
 
 /** When many missions are due at once, they start before their events get numbers and before it is explained what they wait for. */
-const startsFirst = { yieldsTo: 'start due missions' };
+const startDue = 'start due missions';
 
 export const jobs: readonly Job[] = [
-  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges, ...startsFirst },
+  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges, yieldsTo: startDue },
   { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
   { name: 'send audit logs to their destinations', intervalMs: seconds(2), run: startDeliveries },
   { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
@@ -80,7 +80,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep deliveries of webhooks', intervalMs: hours(1), run: sweepWebhookDeliveries },
   { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
-  { name: startsFirst.yieldsTo, intervalMs: 500, run: dispatchDue },
+  { name: startDue, intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },
   { name: 'continue parked runs', intervalMs: seconds(5), run: continueParkedRuns },
@@ -92,7 +92,7 @@ export const jobs: readonly Job[] = [
   { name: 'send refunds', intervalMs: seconds(10), run: sendRefunds },
   { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
-  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits, ...startsFirst },
+  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits, yieldsTo: startDue },
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },
