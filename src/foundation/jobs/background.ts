@@ -94,14 +94,17 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
 /** Executes the jobs of all processes until stopped. Several processes may do so concurrently. */
 export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
   const { log, look = pollIntervalMs, tidy = maintenanceIntervalMs } = settings;
-  const boss = open(reporting(over(), log));
+  const db = reporting(over(), log);
+  const boss = open(db);
   const startedWorkers = (Object.keys(handlers) as Queue[]).map((queue) =>
     openWorker(boss, queue, handlers[queue]!, log),
   );
-  let tidying: Promise<void> | null = null;
+  let [looking, tidying]: (Promise<void> | null)[] = [null, null];
   const timers = [
     setInterval(() => {
-      for (const worker of startedWorkers) worker.look();
+      looking ??= lookForJobs(db, startedWorkers).finally(() => {
+        looking = null;
+      });
     }, look),
     setInterval(() => {
       tidying ??= tidyUp(boss, log).finally(() => {
@@ -122,9 +125,21 @@ export function startBackground(handlers: Handlers, settings: BackgroundSettings
         workers.delete(worker);
         worker.stop();
       }
+      await looking;
       await Promise.all([settled(), tidying]);
     },
   };
+}
+
+// A fetch of each queue would take a connection each, all at the same time, and PostgreSQL more time to plan than to execute.
+const dueQueuesSql = `select name from background.queue q
+  where exists (select from background.job j where j.name = q.name and j.state < 'active' and j.start_after < now())`;
+
+/** Wakes the workers of the queues that have a due job. */
+async function lookForJobs(db: PgBoss.Db, from: readonly Worker[]): Promise<void> {
+  const due = await db.executeSql(dueQueuesSql, []).catch(() => ({ rows: [] }));
+  const names = new Set(due.rows.map(({ name }) => name));
+  for (const worker of from) if (names.has(worker.queue)) worker.look();
 }
 
 /** Logs failed fetches, which pg-boss swallows: one line per outage. */

@@ -17,7 +17,7 @@ import { queues } from '#foundation/jobs/queues.ts';
 import { openLog } from '#foundation/log.ts';
 import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail/mail.ts';
 import { metricsText } from '#foundation/metrics.ts';
-import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
+import { openDatabase, sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { type FreshDatabase, freshDatabase } from '../../support/database.ts';
 import { programArguments } from '../../support/processes.ts';
@@ -104,6 +104,17 @@ describe('a job', () => {
     start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
     await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
     await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
+  });
+
+  it('is found with one statement, however many queues a process serves', async () => {
+    const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, async () => {}]));
+    const background = start(handlers, { look: 20 });
+    await background.settled();
+    const statements = new Map<string, number>();
+    const unwatch = watchStatements((text) => statements.set(text, (statements.get(text) ?? 0) + 1));
+    await vi.waitFor(() => expect(Math.max(0, ...statements.values())).toBeGreaterThan(5), { interval: 5 });
+    unwatch();
+    expect([...statements.keys()]).toEqual([expect.stringContaining('background.queue')]);
   });
 
   it('is refused for a queue that the database does not have, where it would be lost silently', async () => {
