@@ -37,7 +37,7 @@ import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { archiveLogs } from '#domain/work/log-archives/archive.ts';
 import { deleteOldRecordings } from '#domain/work/recordings/operations.ts';
-import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { areManyMissionsDue, dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { deleteOldShares } from '#domain/work/replays/operations.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
@@ -60,27 +60,34 @@ export interface Job {
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
-  /** Name of a job that goes first: while it runs, this job waits, for a few seconds at most. */
-  yieldsTo?: string;
+  /** Whether there is more urgent work: the job then waits, for a few seconds at most. */
+  yieldsWhile?: () => Promise<boolean>;
   /** Ends the work that the job has started and that outlives a run; resolves when it has ended. */
   stop?(): Promise<void>;
 }
 
-/** When many missions are due at once, they start before their events get numbers and before it is explained what they wait for. */
-const startDue = 'start due missions';
-
 export const jobs: readonly Job[] = [
-  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges, yieldsTo: startDue },
+  {
+    name: 'number the changes of the audit log',
+    intervalMs: seconds(2),
+    run: numberAllChanges,
+    yieldsWhile: areManyMissionsDue,
+  },
   { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
   { name: 'send audit logs to their destinations', intervalMs: seconds(2), run: startDeliveries },
-  { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
+  {
+    name: 'sign checkpoints of the audit log',
+    intervalMs: minutes(1),
+    run: signCheckpoints,
+    yieldsWhile: areManyMissionsDue,
+  },
   { name: 'delete hourly checkpoints of the audit log', intervalMs: hours(1), run: deleteHourlyCheckpoints },
   { name: 'write deliveries of webhooks', intervalMs: seconds(1), run: writeWebhookDeliveries },
   { name: 'send webhooks', intervalMs: seconds(1), run: deliverWebhooks, stop: stopWebhooks },
   { name: 'sweep deliveries of webhooks', intervalMs: hours(1), run: sweepWebhookDeliveries },
   { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
-  { name: startDue, intervalMs: 500, run: dispatchDue },
+  { name: 'start due missions', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },
   { name: 'continue parked runs', intervalMs: seconds(5), run: continueParkedRuns },
@@ -92,7 +99,7 @@ export const jobs: readonly Job[] = [
   { name: 'send refunds', intervalMs: seconds(10), run: sendRefunds },
   { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
-  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits, yieldsTo: startDue },
+  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits, yieldsWhile: areManyMissionsDue },
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },

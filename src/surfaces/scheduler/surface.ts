@@ -11,34 +11,36 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-/** How long a job waits at most while the job that it yields to runs, and how often it looks whether that job has ended, in milliseconds. */
-const yielding = { maxMs: seconds(3), lookMs: 100 };
+/** How long a job waits at most for more urgent work, and how often it checks whether that work is done, in milliseconds. */
+const yielding = { maxMs: seconds(3), lookMs: 200 };
 
 export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
-  const running = new Map<Job['name'], Promise<void>>();
+  const running = new Set<Promise<void>>();
   /** Time of the last logged failure of each job: a long database outage must not fill the log. */
   const loggedAt = new Map<string, number>();
 
-  function schedule(job: Job, delayMs = job.intervalMs, waitedMs = 0): void {
+  function schedule(job: Job): void {
     if (stopped) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      const { lookMs, maxMs } = yielding;
-      if (job.yieldsTo && running.has(job.yieldsTo) && waitedMs < maxMs)
-        return schedule(job, lookMs, waitedMs + lookMs);
       const run = attempt(job).finally(() => {
-        running.delete(job.name);
+        running.delete(run);
         schedule(job);
       });
-      running.set(job.name, run);
-    }, delayMs);
+      running.add(run);
+    }, job.intervalMs);
     timers.add(timer);
   }
 
-  async function attempt({ name, run }: Job): Promise<void> {
+  async function attempt({ name, run, yieldsWhile }: Job): Promise<void> {
+    const { lookMs, maxMs } = yielding;
     try {
+      for (let waited = 0; waited < maxMs && (await yieldsWhile?.()); waited += lookMs) {
+        await new Promise((resolve) => setTimeout(resolve, lookMs));
+        if (stopped) return;
+      }
       await traced(
         () => ({ name, parent: {}, attributes: { 'aep.job': name } }),
         () => asService('system', 'scheduler', name, run),
@@ -57,7 +59,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
-      await Promise.all(running.values());
+      await Promise.all(running);
       await Promise.all(jobs.map((job) => job.stop?.()));
     },
   };

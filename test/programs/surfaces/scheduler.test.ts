@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { areManyMissionsDue, dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { dispatching } from '#domain/work/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
@@ -50,6 +50,20 @@ it('an occurrence runs once, even if a process with a slow clock makes it due ag
   await due();
   expect(await runsOf(id)).toEqual(before);
   expect((await world.knex('recurring_missions').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
+});
+
+it('many missions are due while more than a batch has not started, including those that another process is starting', async () => {
+  const id = await dueTask();
+  await world.knex.raw(
+    `insert into recurring_missions select (jsonb_populate_record(m, jsonb_build_object('id', 'sch_' || md5(n::text)))).*
+     from recurring_missions m, generate_series(1, ?) n where m.id = ?`,
+    [dispatching.batchSize, id],
+  );
+  const other = await world.knex.transaction();
+  await other('recurring_missions').where({ id }).update({ nextRunAt: null, enabled: false });
+  expect(await areManyMissionsDue()).toBe(true);
+  await other.commit();
+  expect(await areManyMissionsDue()).toBe(false);
 });
 
 describe('Dying scheduler processes', () => {
@@ -326,36 +340,30 @@ describe('Job loop', () => {
     vi.useRealTimers();
   });
 
-  test('a job waits while the job that it yields to runs, but only a few seconds', async () => {
+  test('a job waits while there is more urgent work, but only a few seconds, and not after the scheduler has been stopped', async () => {
     vi.useFakeTimers();
     const begunAt: number[] = [];
     const started = Date.now();
-    const first = {
-      name: 'first',
-      intervalMs: seconds(1),
-      run: () => new Promise((resolve) => setTimeout(resolve, firstMs)),
-    };
-    let firstMs = seconds(1.5);
+    let urgentUntil = started + seconds(2.5);
     const run = async () => void begunAt.push(Date.now() - started);
-    const scheduler = startScheduler(
-      [first, { name: 'second', intervalMs: seconds(2), run, yieldsTo: 'first' }],
-      silent,
-    );
+    const yieldsWhile = async () => Date.now() < urgentUntil;
+    const scheduler = startScheduler([{ name: 'patient', intervalMs: seconds(2), run, yieldsWhile }], silent);
     await vi.advanceTimersByTimeAsync(seconds(3));
-    expect(begunAt).toEqual([seconds(2.5)]);
-    firstMs = seconds(20);
-    await vi.advanceTimersByTimeAsync(seconds(7));
-    expect(begunAt).toEqual([seconds(2.5), seconds(7.5)]);
+    expect(begunAt).toEqual([seconds(2.6)]);
+    urgentUntil = Number.POSITIVE_INFINITY;
+    await vi.advanceTimersByTimeAsync(seconds(6));
+    expect(begunAt).toEqual([seconds(2.6), seconds(7.6)]);
+    await vi.advanceTimersByTimeAsync(seconds(1));
     const stopped = scheduler.stop();
-    await vi.advanceTimersByTimeAsync(seconds(60));
+    await vi.advanceTimersByTimeAsync(seconds(10));
     await stopped;
+    expect(begunAt).toHaveLength(2);
     vi.useRealTimers();
   });
 
   test('each job has a unique name, and due runs are checked every few seconds', () => {
     const names = new Set(jobs.map(({ name }) => name));
     expect(names.size).toBe(jobs.length);
-    for (const { yieldsTo } of jobs) if (yieldsTo) expect(names).toContain(yieldsTo);
     expect(jobs.find(({ name }) => name === 'start due missions')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });
 });

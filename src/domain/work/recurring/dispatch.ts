@@ -32,6 +32,12 @@ export async function dispatchDue(): Promise<void> {
   if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
 }
 
+// Missions that another process is starting count as due until its transaction ends.
+const manyDueSql = `select from recurring_missions where next_run_at <= $1 offset ${dispatching.batchSize} limit 1`;
+
+/** Whether more missions are due than one batch: they start before other work is done that can wait a few seconds. */
+export const areManyMissionsDue = async (): Promise<boolean> => (await sql(manyDueSql, [now()])).length > 0;
+
 /** Missions by id for runs that have no issue yet; deleted missions are omitted. */
 export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
   const ids = runs.filter(isWaitingForIssue).flatMap(({ recurringId }) => recurringId ?? []);

@@ -20,7 +20,7 @@ import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';
 
 /** Delivery of runs to their tracker: the lease outlasts several calls; the delay before a retry doubles from `min` to `max`. */
 export const dispatching = {
-  batchSize: 200,
+  batchSize: 500,
   concurrency: 10,
   leaseMs: minutes(2),
   attempts: 10,
@@ -73,8 +73,12 @@ export async function deliverRuns(
 ): Promise<unknown[]> {
   const deliveries = await readDeliveries(held.filter(isWaitingForIssue), recurring);
   const internal: unknown[] = [];
+  let renewedAt = now();
   for (let begin = 0; begin < deliveries.length; begin += dispatching.concurrency) {
-    if (begin > 0) await renewLeases(deliveries.slice(begin));
+    if (now() - renewedAt >= dispatching.leaseMs / 4) {
+      await renewLeases(deliveries.slice(begin));
+      renewedAt = now();
+    }
     await Promise.all(
       deliveries.slice(begin, begin + dispatching.concurrency).map((delivery) =>
         createIssue(delivery).catch(async (error) => {
