@@ -16,9 +16,18 @@ interface Load {
   postgresCpu: () => number;
 }
 
+/** The tables to which a start writes. */
+const written = `'{runs, issues, credit_transfers, credit_entries, run_texts, audit_changes, recurring_missions}'::text[]`;
+// The due missions are found by an index that is not unique.
+const othersSql = `select indexrelid::regclass::text as name from pg_index
+  where indrelid::regclass::text = any(${written}) and not indisunique and indexrelid::regclass::text <> 'recurring_missions_due'`;
+
 export async function measureFloor(database: DispatchDatabase, load: Load): Promise<void> {
   await measure('rows, indexes, keys and triggers', database, load, false);
   await measure('rows and indexes alone', database, load, true);
+  for (const { name } of await sql<{ name: string }>(othersSql)) await sql(`drop index ${name}`);
+  await measure('rows, unique indexes, keys and triggers', database, load, false);
+  await measure('rows and unique indexes alone', database, load, true);
 }
 
 async function measure(name: string, database: DispatchDatabase, load: Load, bare: boolean): Promise<void> {
