@@ -6,7 +6,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import {
   type Background,
-  concurrency,
   enqueue,
   type Handlers,
   jobRetentionMs,
@@ -14,6 +13,7 @@ import {
 } from '#foundation/jobs/background.ts';
 import { countJobs } from '#foundation/jobs/figures.ts';
 import { queues } from '#foundation/jobs/queues.ts';
+import { concurrency } from '#foundation/jobs/worker.ts';
 import { openLog } from '#foundation/log.ts';
 import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail/mail.ts';
 import { metricsText } from '#foundation/metrics.ts';
