@@ -12,9 +12,9 @@ export async function unannounced(before: string, after: string, changelog: stri
     .map(({ path, message }) => `${path}: ${message}`);
 }
 
-/** The entries of the section Unreleased that begin with `- Breaking:`, each with the lines that belong to it. */
+/** The entries of the newest version that begin with `- Breaking:`, each with the lines that belong to it. */
 function announcements(changelog: string): string[] {
-  const section = changelog.split(/^(?=## )/m).find((part) => /^## \[?Unreleased/.test(part)) ?? '';
+  const section = changelog.split(/^(?=## )/m).find((part) => part.startsWith('## ')) ?? '';
   return section.split(/^(?=- |#)/m).filter((entry) => entry.startsWith('- Breaking:'));
 }
 

@@ -1,6 +1,6 @@
 // `npm run schema:check [-- REVISION]`: fails if schema.graphql differs from the code, or if it breaks clients of the version in
-// REVISION (a tag, a merge base; by default the version before the last change of the file) and the section Unreleased of
-// CHANGELOG.md does not announce it.
+// REVISION (a tag, a merge base; by default the version before the last change of the file) and the newest section of CHANGELOG.md
+// does not announce it.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -50,7 +50,7 @@ if (before === null) console.log(`No schema.graphql in ${revision}: nothing to c
 else {
   for (const change of await unannounced(before, after, readHere('CHANGELOG.md') ?? '')) {
     complaints.push(
-      `${change}. This breaks clients: revert it, or name its path in a line "- Breaking: …" under Unreleased.`,
+      `${change}. This breaks clients: revert it, or name its path in a line "- Breaking: …" of the newest version in CHANGELOG.md.`,
     );
   }
 }

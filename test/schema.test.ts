@@ -13,7 +13,7 @@ test('schema.graphql matches the code; run `npm run schema` after an intended ch
 const before = 'type Query { project(id: String): Project } type Project { id: String! name: String }';
 const withoutName = 'type Query { project(id: String): Project } type Project { id: String! }';
 
-test('a removed field breaks clients unless the changelog names its path under Unreleased', async () => {
+test('a removed field breaks clients unless the changelog names its path under the newest version', async () => {
   const complaint = ["Project.name: Field 'name' was removed from object type 'Project'"];
   expect(await unannounced(before, withoutName, '')).toEqual(complaint);
 
@@ -22,7 +22,7 @@ test('a removed field breaks clients unless the changelog names its path under U
   expect(await unannounced(before, withoutName, written('- Breaking: names are gone\n  (`Project.name`).'))).toEqual(
     [],
   );
-  expect(await unannounced(before, withoutName, '## [Unreleased]\n- Breaking: Project.name')).toEqual([]);
+  expect(await unannounced(before, withoutName, '## 1.0.0\n- Breaking: Project.name')).toEqual([]);
 
   expect(await unannounced(before, withoutName, written('- Changed: `Project.name` is gone.'))).toEqual(complaint);
   expect(await unannounced(before, withoutName, written('- Breaking: `Project.names`, `Project` too.'))).toEqual(
