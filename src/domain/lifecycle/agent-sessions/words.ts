@@ -7,7 +7,7 @@ import { stateLines } from '../../work/runs/finish-text.ts';
 import type { Run } from '../../work/runs/model.ts';
 import type { RunWait } from '../../work/runs/news.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
-import { outcomeOf } from '../chat/words.ts';
+import { decisionText } from '../chat/words.ts';
 import { lastWords } from './progress.ts';
 
 export const addressOfRun = ({ id, orgId }: Run): Promise<string> => consolePage(orgId, `/runs/${id}`);
@@ -52,7 +52,7 @@ const waitWords: Readonly<Record<string, string>> = {
 
 /** The activity that ends a wait; without it, the vendor would still show the question. */
 export async function activityAfterWait(run: Run, cause: string): Promise<SessionActivity> {
-  return { type: 'thought', body: `${waitWords[cause.split(':')[0]!]}: ${await outcomeOf(run, cause)}.` };
+  return { type: 'thought', body: `${waitWords[cause.split(':')[0]!]}: ${await decisionText(run, cause)}.` };
 }
 
 export async function activityOfEnd(run: Run): Promise<SessionActivity> {

@@ -93,11 +93,11 @@ export async function stepsOfPlan({ id }: Run): Promise<string[] | null> {
 
 /** The message after the wait has ended: who decided, and how. */
 export async function settledMessage(run: Run, cause: string, message: ChatMessage): Promise<ChatMessage> {
-  return { ...message, title: `${message.title} — ${await outcomeOf(run, cause)}`, buttons: [] };
+  return { ...message, title: `${message.title} — ${await decisionText(run, cause)}`, buttons: [] };
 }
 
 /** Text about the decision that has ended a wait. */
-export async function outcomeOf({ id, status }: Run, cause: string): Promise<string> {
+export async function decisionText({ id, status }: Run, cause: string): Promise<string> {
   const messages = await RunMessage.findAll({ runId: id });
   const [kind, sandboxId, seq] = cause.split(':');
   if (kind === 'approval') {
