@@ -34,6 +34,8 @@ export async function openSmallGraph() {
   const metered = { operations: 0 };
   /** The end of the subscription `endless`. */
   const endless = { ended: () => {} };
+  /** Error of the next pricing of the field `fragile`; null for none. */
+  const fragile = { error: null as Error | null };
 
   const schema = createSchema({
     typeDefs: /* GraphQL */ `
@@ -44,6 +46,7 @@ export async function openSmallGraph() {
       broken: String
       away: String
       number: Int
+      fragile: String
       rows(limit: Int! = 10): Page!
       node: Node!
     }
@@ -107,6 +110,14 @@ export async function openSmallGraph() {
   for (const field of Object.values(schema.getSubscriptionType()!.getFields())) {
     field.extensions = { exposure: { scope: 'any-caller' } };
   }
+  schema.getQueryType()!.getFields().fragile!.extensions = {
+    complexity() {
+      const { error } = fragile;
+      fragile.error = null;
+      if (error) throw error;
+      return { field: 1 };
+    },
+  };
   const surface = createGraphql({
     schema,
     authenticate: async ({ req }) => {
@@ -139,6 +150,7 @@ export async function openSmallGraph() {
   }
   return {
     endless,
+    fragile,
     url,
     reported,
     metered,

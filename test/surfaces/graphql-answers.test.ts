@@ -1,9 +1,10 @@
 // Responses of the GraphQL surface: data, problems and errors, refused requests, and subscriptions, on a small separate graph.
-import { afterAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { registers } from '#foundation/metrics.ts';
 import { bytes } from '#limits.ts';
 import { cost, invalidRequest, openSmallGraph, refusal, strict } from '../support/small-graph.ts';
 
-const { endless, url, reported, metered, post, ask, close, reset } = await openSmallGraph();
+const { endless, fragile, url, reported, metered, post, ask, close, reset } = await openSmallGraph();
 afterAll(close);
 beforeEach(reset);
 
@@ -97,6 +98,41 @@ test('null for a non-null argument is the caller’s error, found before executi
   expect(body.errors[0].message).toContain('"limit"');
   expect(body.data).toBe(undefined);
   expect(reported).toEqual([]);
+});
+
+describe('a known query whose plan fails', () => {
+  const failures = () => registers[0]!.getSingleMetricAsString('graphql_plan_failures_total');
+  const count = async (expected: boolean) =>
+    Number((await failures()).match(`{expected="${expected}"} (\\d+)`)?.[1] ?? 0);
+  const counts = async () => ({ expected: await count(true), unexpected: await count(false) });
+  const query = 'query ($n: Int) { fragile rows(limit: $n) { nextCursor } }';
+  const data = { fragile: null, rows: { nextCursor: null } };
+
+  test('is answered by yoga, counted as unexpected and reported if the preparation of the plan fails', async () => {
+    const before = await counts();
+    await ask(query, { n: 1 });
+    const error = new Error('no price');
+    fragile.error = error;
+    expect((await ask(query, { n: 1 })).body.data).toEqual(data);
+    expect(await counts()).toEqual({ ...before, unexpected: before.unexpected + 1 });
+    expect(reported).toEqual([error]);
+  });
+
+  test('is not counted if the query itself is wrong', async () => {
+    const before = await counts();
+    const other = `${query} # another text`;
+    await ask(other, { n: 1 });
+    expect((await ask(other, { n: null })).body.errors[0].extensions.code).toBe('invalid_request');
+    expect(await counts()).toEqual(before);
+    expect(reported).toEqual([]);
+  });
+
+  test('is counted as expected, and not reported, if its execution meets a problem', async () => {
+    const before = await counts();
+    for (const _ of [1, 2]) expect((await ask('{ known: foreign }')).body.data).toEqual({ known: null });
+    expect(await counts()).toEqual({ ...before, expected: before.expected + 1 });
+    expect(reported).toEqual([]);
+  });
 });
 
 test('401 · a GraphQL request without a credential gets a GraphQL response with the error, and a WWW-Authenticate challenge', async () => {

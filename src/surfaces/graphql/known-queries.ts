@@ -65,7 +65,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   const priced = pricedSchema(schema);
 
   /** Prepares an operation; undefined for requests that yoga has to handle. */
-  function prepare(parameters: Record<string, unknown>): Ready | undefined {
+  function prepare(parameters: Record<string, unknown>, exchange: Exchange): Ready | undefined {
     const { query, operationName, variables, extensions, ...others } = parameters ?? {};
     const known = typeof query === 'string' ? queries.get(query) : undefined;
     if (!known || extensions != null || Object.keys(others).length > 0 || !isObject(variables ?? {})) return undefined;
@@ -77,19 +77,25 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
     const { name, variableDefinitions = [] } = getOperationAST(document)!;
     if ((operationName ?? name?.value) !== name?.value) return undefined;
     const values = (variables ?? {}) as Record<string, unknown>;
-    const { coerced } = getVariableValues(schema, variableDefinitions, values);
-    const plan = coerced && planOf(schema, known, coerced);
-    if (!plan) return undefined;
-    const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
-    if (variableDefinitions.length === 0) known.cost = cost;
-    return { known, plan, cost, variables: coerced };
+    try {
+      const { coerced } = getVariableValues(schema, variableDefinitions, values);
+      const plan = coerced && planOf(schema, known, coerced);
+      if (!plan) return undefined;
+      const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
+      if (variableDefinitions.length === 0) known.cost = cost;
+      return { known, plan, cost, variables: coerced };
+    } catch (error) {
+      // An error of the query itself, such as null for an argument that cannot be null, is found again by yoga, which responds with it.
+      if (!(error instanceof GraphQLError)) noteFailure(report, exchange, known, error);
+      return undefined;
+    }
   }
 
   /** The response to a request whose operations all succeed; undefined when yoga has to respond. */
   async function answerKnown(request: CallerRequest): Promise<string | undefined> {
-    const { operations, budget } = request;
+    const { operations, budget, exchange } = request;
     try {
-      const ready = [operations].flat().map(prepare);
+      const ready = [operations].flat().map((one) => prepare(one, exchange));
       if (!ready.every((one) => one !== undefined)) return undefined;
       // A request that costs too much is left to yoga, which prices it again and reports the cost.
       if (ready.reduce((sum, { cost }) => sum + cost.requested, 0) > graphql.cost) return undefined;
@@ -98,6 +104,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
       const answers = await Promise.all(ready.map((one) => execute(report, one, request)));
       return Array.isArray(operations) ? `[${answers.join()}]` : answers[0];
     } catch {
+      // `execute` has noted the failure of the plan. If the budget failed, yoga asks it again and reports the error.
       return undefined;
     }
   }
@@ -148,14 +155,17 @@ async function execute(
     known.failures = 0;
     return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
   } catch (error) {
-    known.passes = Math.min(2 ** known.failures++, maxPasses);
-    noteFailure(report, exchange, error);
+    noteFailure(report, exchange, known, error);
     throw error;
   }
 }
 
-/** Reports an error that neither the query nor its data explains: otherwise a defect of the plan would only appear as slow queries. */
-function noteFailure(report: Report, exchange: Exchange, error: unknown): void {
+/**
+ * Counts the failure of a plan. Reports an error that neither the query nor its data explains: otherwise a defect of the plan would only appear
+ * as slow queries.
+ */
+function noteFailure(report: Report, exchange: Exchange, known: Known, error: unknown): void {
+  known.passes = Math.min(2 ** known.failures++, maxPasses);
   const isExpected =
     error instanceof Unplanned || error instanceof GraphQLError || toProblem(error).body.code !== 'internal';
   planFailures.inc({ expected: String(isExpected) });
