@@ -78,7 +78,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
 }
 
 /**
- * Returns the order for the step that the replay carries out. If the recording is that of a fork, the step may itself have been a replay;
+ * Returns the order for the step that the replay executes. If the recording is that of a fork, the step may itself have been a replay;
  * the order then says that it is an ordinary step.
  */
 function orderOf({ step: { order } }: RecordedPart, sessions: ReadonlyMap<string, string>): Step {

@@ -1,4 +1,4 @@
-// `replay FILE [REPOSITORY]` of the runner: carries out a recorded mission again, with the harnesses and isolation of this machine. The
+// `replay FILE [REPOSITORY]` of the runner: executes a recorded mission again, with the harnesses and isolation of this machine. The
 // gateway answers each call from the recording. The replay ends at the first call that differs, or else after a comparison of the git trees
 // of the steps.
 import { readFile } from 'node:fs/promises';

@@ -6,7 +6,7 @@ import { type Installable, installable } from './pinned.ts';
 
 export const usage = `Without arguments the runner reads a service token from standard input, and claims runs from PLATFORM_URL.
 install [${installable.join('] [')}] installs harnesses in HARNESSES_DIR: without a name, ${installable[0]}.
-replay FILE [REPOSITORY] carries out a recorded mission again: its calls are answered from the recording.`;
+replay FILE [REPOSITORY] executes a recorded mission again: its calls are answered from the recording.`;
 
 /** Installs the named harnesses, or the default one. @throws the reason why a harness is not installed */
 export async function runInstall(names: readonly string[], platformUrl: string, signal: AbortSignal): Promise<void> {

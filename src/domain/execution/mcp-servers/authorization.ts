@@ -42,7 +42,7 @@ const offersDocument = ({ client_id_metadata_document_supported }: Authorization
   client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
 /** State of a sign-in between its start and the callback; stored encrypted. */
-interface Departure {
+interface SignInState {
   server: AuthorizationServer;
   codeVerifier: string;
 }
@@ -63,13 +63,13 @@ export async function startOAuth(
   if (obstacle) throw conflict(obstacle[1] ?? 'The server is disabled: enable it first.');
   if (binding.transport !== 'remote' || !binding.pinnedUrl) throw conflict('Only a remote server can be connected.');
   const state = await newState();
-  const leaving = await explained(binding, () => prepare(binding.pinnedUrl!, binding, state));
+  const prepared = await explained(binding, () => prepare(binding.pinnedUrl!, binding, state));
   const [stateDigest, expiresAt] = [digest(state), now() + lifetimesMs.mcpSignIn];
   await sql(insertAuthorizationSql, [
-    ...[stateDigest, binding.id, orgId, userId, seal(purpose(stateDigest), JSON.stringify(leaving.departure))],
+    ...[stateDigest, binding.id, orgId, userId, seal(purpose(stateDigest), JSON.stringify(prepared.signIn))],
     ...[returnTo ?? new URL(await consolePage(orgId, `/projects/${projectId}`)).pathname, expiresAt],
   ]);
-  return { authorizeUrl: leaving.authorizeUrl, expiresAt };
+  return { authorizeUrl: prepared.authorizeUrl, expiresAt };
 }
 
 /** A repeated call with the same Idempotency-Key has the same OAuth `state`, so it updates the row of this state. */
@@ -110,7 +110,7 @@ async function prepare(serverUrl: string, binding: McpBinding, state: string) {
     ...(scopes && { scope: scopes }),
   });
   const server: AuthorizationServer = { url: authorizationServerUrl, metadata, client, resource };
-  return { authorizeUrl: authorizationUrl.href, departure: { server, codeVerifier } satisfies Departure };
+  return { authorizeUrl: authorizationUrl.href, signIn: { server, codeVerifier } satisfies SignInState };
 }
 
 /** The server's challenge to a request without credentials (RFC 9728, section 5.1). */
@@ -169,7 +169,7 @@ interface Pending {
   returnTo: string;
 }
 
-export interface Arrival {
+export interface CallbackParameters {
   code: string;
   state: string;
   /** The issuer that the server names (RFC 9207). */
@@ -179,7 +179,7 @@ export interface Arrival {
 /** Finishes a sign-in. @throws 404 for a state that is unknown, used, expired or another person's; 400 for a refused code or issuer; 502 */
 export async function completeOAuth(
   caller: Caller,
-  { code, state, iss }: Arrival,
+  { code, state, iss }: CallbackParameters,
 ): Promise<{ projectId: string; serverName: string; returnTo: string }> {
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
@@ -197,7 +197,7 @@ export async function completeOAuth(
   const completes = stateDigest.toString('hex');
   // A stored grant for this state means that the call is repeated: its first exchange succeeded, but the response was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
-  const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
+  const { server, codeVerifier }: SignInState = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // The URL of the binding may have changed in the meantime. The grant must not be sent to the new URL.
   if (!(await isFor(binding, server)))
     throw conflict('The binding of the server has changed. Connect the server again.');
@@ -226,7 +226,7 @@ async function isFor({ pinnedUrl }: McpBinding, { resource }: AuthorizationServe
 function exchanged(
   binding: McpBinding,
   { url, metadata, client, resource }: AuthorizationServer,
-  { code, iss, codeVerifier }: Pick<Arrival, 'code' | 'iss'> & { codeVerifier: string },
+  { code, iss, codeVerifier }: Pick<CallbackParameters, 'code' | 'iss'> & { codeVerifier: string },
 ) {
   return explained(binding, async () => {
     const { exchangeAuthorization, IssuerMismatchError, OAuthError } = await sdk();
