@@ -349,6 +349,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     'folder in which the workspaces of agents are kept after their mission. Do not run git in them: an agent may have prepared their files to execute commands',
   ],
   KEEP_WORKSPACES_MS: [null, 'milliseconds until a workspace in `WORKSPACES_DIR` is deleted'],
+  V8_FLAGS: ['`on`', '`off`: the runner changes none of V8’s flags'],
   RUNNER_UPDATE: [
     '`off`',
     '*own*: `on`: the runner installs the release of the service with npm into `releases` next to `HARNESSES_DIR`, and switches to that release between missions',

@@ -29,8 +29,9 @@ import { replayRun } from './replay.ts';
 import { isOn, labelsOf, quit, setting } from './settings.ts';
 import { openUpdater, ownVersion } from './update.ts';
 
-// Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time.
-setFlagsFromString('--wasm-tiering-budget=100000000');
+// Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time. V8 does not
+// guarantee any flag, so V8_FLAGS=off disables it.
+if (isOn('V8_FLAGS', true)) setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
 /** Planned memory of a mission, bytes. */

@@ -124,6 +124,7 @@ export const namesOfRunnerSettings = [
   'SETUP_TIMEOUT_MS',
   'ENVIRONMENTS_MB',
   'KEEP_ENVIRONMENTS_MS',
+  'V8_FLAGS',
 ] as const;
 
 /** Settings of npm, which installs harnesses. */

@@ -63,7 +63,7 @@ export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null 
     startMs: setting('KUBERNETES_START_MS', 10 * 60_000),
     drainMs: setting('KUBERNETES_DRAIN_MS', 25_000, 0),
     podVariables: Object.fromEntries(
-      ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
+      ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS', 'V8_FLAGS'].flatMap((name) => (env[name] ? [[name, env[name]]] : [])),
     ),
     keepSeconds: setting('KUBERNETES_KEEP_SECONDS', 300),
     sandboxes,
