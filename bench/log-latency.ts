@@ -24,7 +24,7 @@ import { buildService, root, service } from './the-service.ts';
 const { values: options } = parseArgs({
   options: { browser: { type: 'boolean' }, poll: { type: 'boolean' }, 'no-build': { type: 'boolean' } },
 });
-const [missions, linesEach, meanGapMs, floodSeconds] = [4, 40, 300, 6];
+const [missions, linesEach, meanGapMs, floodSeconds] = [4, 150, 300, 6];
 /** A script that prints lines with the current time at random moments, once the client has had time to connect. */
 const sparse = `console.log("ready");let n=${linesEach};const next=()=>{console.log("at "+Date.now());if(--n)setTimeout(next,-Math.log(1-Math.random())*${meanGapMs})};setTimeout(next,5000)`;
 /** A script that prints 10,000 lines a second. */
