@@ -13,7 +13,8 @@ const filesOf = (folder: string, ending: RegExp): string[] =>
 
 const documents = [
   ...filesOf('docs', /\.md$/),
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'deploy/README.md', 'clients/cli/README.md'],
+  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+  ...['src', 'bench', 'clients', 'deploy', 'examples'].flatMap((folder) => filesOf(folder, /\.md$/)),
 ];
 const sources = ['src', 'test', 'scripts', 'bench', 'examples', 'clients', 'migrations', 'deploy'].flatMap((folder) =>
   filesOf(folder, /\.(ts|tsx|mjs|sh|sql|css|json)$/),
@@ -56,6 +57,13 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
       .map((target) => `${file}: ${target}`),
   );
   expect(dead).toEqual([]);
+});
+
+test('every section sign follows the name of a public specification', () => {
+  const bare = /(?<!(?:\b[A-Z\d][\w.]*,?|\band) )§/;
+  const cited = [...sources, ...documents].filter((file) => file !== 'test/docs.test.ts');
+  const textOf = (file: string) => read(file).replace(/\n\s*(?:\/\/|\*) /g, ' ');
+  expect(cited.filter((file) => bare.test(textOf(file)))).toEqual([]);
 });
 
 test('no page has a line that sets the variable TOKEN, and console URLs contain the organization', () => {

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A runtime on one machine: claims runs for its harnesses, and executes their steps as child processes. Depends only on the platform's
-// public GraphQL schema. README.md lists the duties of a runtime, in order. The token is the first line of standard input: scripts of the
+// public GraphQL schema. docs/own-runtime.md lists the duties of a runtime, in order. The token is the first line of standard input: scripts of the
 // same user can read environment variables. With the argument `install`, installs harnesses instead.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';

@@ -1,4 +1,5 @@
-// The agent card (A2A 1.0 §4.4), with the members that clients of version 0.3 expect (A2A 0.3 §5.5), signed with the service's key (§8.4).
+// The agent card (A2A 1.0 §4.4), with the members that clients of version 0.3 expect (A2A 0.3 §5.5). It is signed with the service's key
+// (A2A 1.0 §8.4).
 import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
 import { signText } from '#domain/identity/oauth/keys.ts';

@@ -1,4 +1,4 @@
-// Sends an artifact's content to the holder of a signed URL: all of it or a range (RFC 9110 §14), or a 304 if it is unchanged (§13).
+// Sends an artifact's content to the holder of a signed URL: all of it or a range (RFC 9110 §14), or a 304 if it is unchanged (RFC 9110 §13).
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -43,7 +43,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     'Too many client metadata documents were requested from this address.',
   );
 
-  /** An error that must not be sent to the client is shown on a page with status 400 (§10, step 1). */
+  /** An error that must not be sent to the client is shown on a page with status 400 (docs/contract.md#authorization-page). */
   async function read(exchange: Exchange, query: URLSearchParams): Promise<AuthorizationRequest | ReturnedError> {
     try {
       return await readAuthorizationRequest(query, () => fetches.take(exchange.address));

@@ -1,5 +1,6 @@
 // The service's identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
-// superseded. It contains the generation of its registration; a claim or a revocation begins a new generation (§13.1).
+// superseded. It contains the generation of its registration; a claim or a revocation begins a new generation
+// (docs/contract.md#assertions).
 import { randomUUID } from 'node:crypto';
 import { isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';

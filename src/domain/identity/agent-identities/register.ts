@@ -89,8 +89,8 @@ export async function registerForEmail(
 
 /**
  * Registers an agent with an ID-JAG. For a provider's user that a person has linked, returns an assertion of this service, valid for one
- * hour. Any other agent, even with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
- * registration; a new claim token replaces the previous one.
+ * hour. Any other agent, even with the email address of an account, has to be claimed first (docs/contract.md#agent-registration). A
+ * provider's user has one registration; a new claim token replaces the previous one.
  * @throws AgentAuthError of the first check that fails
  */
 export async function registerWithIdJag(

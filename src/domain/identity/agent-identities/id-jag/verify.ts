@@ -1,5 +1,5 @@
 // Verification of a provider's assertion: the checks of docs/contract.md#id-jag in their order, up to the first that fails
-// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, which links the user to a person, is part of the registration.
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). The link from the user to a person is part of the registration.
 import { compactVerify, errors } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -98,7 +98,10 @@ function checkTimes(claims: ClaimSet): number {
   return exp;
 }
 
-/** Exactly one audience is accepted: the issuer, or the identifier of the API, with or without a trailing slash, but never a mere prefix (§15.2). */
+/**
+ * Exactly one audience is accepted: the issuer, or the identifier of the API, with or without a trailing slash, but never a mere prefix
+ * (docs/contract.md#id-jag).
+ */
 export function checkAudience({ aud }: ClaimSet): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
