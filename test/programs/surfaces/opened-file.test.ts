@@ -1,17 +1,15 @@
 // `open FILE` shows the console of an organization that is stored in a file: read-only, in a process without a database of its own.
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packOrganization } from '#domain/lifecycle/organization-files/pack.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
-import { type Browser, browserOf, visitPage } from '../../support/cookie-browser.ts';
 import { temporaryHome } from '../../support/global-setup.ts';
-import { programArguments, projectFolder } from '../../support/processes.ts';
-import { requestsTo, type Session } from '../../support/requests.ts';
+import { linesOf, signInWith, startOpening } from '../../support/opened-file.ts';
+import type { Session } from '../../support/requests.ts';
 import { type SampleOrganization, seedOrganization } from '../../support/sample-organization.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -23,9 +21,8 @@ const shot = 'The bytes of a screenshot.';
 let world: World;
 let sample: SampleOrganization;
 let program: ChildProcess;
-const lines: string[] = [];
-let request: ReturnType<typeof requestsTo>;
-let browser: Browser;
+let lines: string[];
+let request: Awaited<ReturnType<typeof signInWith>>['request'];
 let session: Session;
 
 beforeAll(async () => {
@@ -53,12 +50,8 @@ beforeAll(async () => {
   const chunks: Buffer[] = [];
   await packOrganization(sample.organization.id, secret, async (chunk) => void chunks.push(chunk));
   writeFileSync(file, Buffer.concat(chunks));
-  program = start();
-  program.stderr!.pipe(process.stderr);
-  for await (const line of createInterface({ input: program.stdout! })) {
-    lines.push(line);
-    if (line.startsWith('Ctrl-C')) break;
-  }
+  program = startOpening(file, secret, top);
+  lines = await linesOf(program);
 });
 afterAll(async () => {
   program?.kill('SIGKILL');
@@ -66,17 +59,6 @@ afterAll(async () => {
   rmSync(top, { recursive: true, force: true });
 });
 
-/** Starts the program without any settings. The test writes only the key of the file to its standard input. */
-function start(key = secret): ChildProcess {
-  const env = { PATH: process.env.PATH, TMPDIR: top };
-  const child = spawn(process.execPath, [...programArguments('main'), 'open', file], {
-    cwd: projectFolder,
-    env,
-    stdio: 'pipe',
-  });
-  child.stdin!.end(key);
-  return child;
-}
 const folders = () => readdirSync(top).filter((name) => name.startsWith('aep-open-'));
 const textOf = async (child: ChildProcess): Promise<string> => {
   let text = '';
@@ -88,13 +70,10 @@ const textOf = async (child: ChildProcess): Promise<string> => {
 describe('Opened organization files', () => {
   it('opening an organization file prints a link that signs an owner in to a read-only console', async () => {
     expect(lines[0]).toMatch(`${sample.organization.name}, read-only, as packed at ${world.url}: http://localhost:`);
-    const link = new URL(/https?:\S+token=\S+/.exec(lines[1]!)![0]);
-    request = requestsTo(link.origin);
-    browser = browserOf();
-    expect((await visitPage({ request }, browser, link.pathname + link.search)).status).toBe(200);
-    const entered = await visitPage({ request }, browser, '/sign-in/link', { token: link.searchParams.get('token')! });
-    expect([entered.status, browser.has('session')]).toEqual([303, true]);
-    const page = await visitPage({ request }, browser, `/console/o/${sample.organization.slug}/inbox`);
+    const { browser, statuses, visit, ...signedIn } = await signInWith(lines);
+    request = signedIn.request;
+    expect([statuses, browser.has('session')]).toEqual([[200, 303], true]);
+    const page = await visit(`/console/o/${sample.organization.slug}/inbox`);
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('data-csrf=')]);
     expect(page.body).toContain('<span class="tag">read-only</span>');
     const scopes = /data-scopes="([^"]+)"/.exec(page.body)![1]!.split(' ');
@@ -144,7 +123,7 @@ describe('Opened organization files', () => {
 
 describe('Organization files that cannot be opened', () => {
   it('an organization file that cannot be opened is refused with the reason, and its folder is deleted', async () => {
-    const refused = start('x'.repeat(20));
+    const refused = startOpening(file, 'x'.repeat(20), top);
     expect(await textOf(refused)).toBe(
       'the file was written with a key of 32 bytes in base64, not with a passphrase\n',
     );

@@ -94,11 +94,13 @@ export async function receiveArrival(
   if (arrived) return { tables: arrived.tables };
   await guardTables();
   const { tables } = await asMover(() =>
-    joinOrganization(source, fileSecret(moveId), async (trx, { tables }) => {
-      await lockState(trx, orgId);
-      const state = await moveStateOf(orgId, trx);
-      if (state?.state !== 'arriving' || state.moveId !== moveId) throw conflict('The move was canceled.');
-      await putState(trx, { ...arriving, file: { contentKey: moveId, bytes: 0, tables } });
+    joinOrganization(source, fileSecret(moveId), {
+      async settle(trx, { tables }) {
+        await lockState(trx, orgId);
+        const state = await moveStateOf(orgId, trx);
+        if (state?.state !== 'arriving' || state.moveId !== moveId) throw conflict('The move was canceled.');
+        await putState(trx, { ...arriving, file: { contentKey: moveId, bytes: 0, tables } });
+      },
     }),
   ).catch((error: unknown) => {
     throw error instanceof OrganizationFileError ? conflict(error.message) : error;

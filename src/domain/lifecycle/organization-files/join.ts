@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { ArchiveError, readArchive } from '#foundation/archive/tar.ts';
-import { now } from '#foundation/clock.ts';
+import { isoTime, now } from '#foundation/clock.ts';
 import { sendUnhurried, streamingTransaction } from '#foundation/postgres/copy.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
@@ -34,15 +34,24 @@ export interface Joined {
   people: { added: number; known: JoinedPeople['known'] };
 }
 
+interface JoinOptions {
+  /** Runs at the end of the import's transaction. */
+  settle?: (trx: Transaction, joined: Joined) => Promise<void>;
+  /**
+   * Whether a closed organization is imported, to be read. Elsewhere it is refused: it could not be reopened, the end of its retention would
+   * erase it, and both installations would settle its credits.
+   */
+  acceptsClosed?: boolean;
+}
+
 /**
- * Imports the organization in a file. A failed import changes nothing. @param settle Runs at the end of the import's transaction @throws
- * OrganizationFileError for a file that is damaged, has another schema or was encrypted with another secret, and for an organization that
- * this installation already has
+ * Imports the organization in a file. A failed import changes nothing. @throws OrganizationFileError for a file that is damaged, has
+ * another schema or was encrypted with another secret, and for an organization that is closed or that this installation already has
  */
 export async function joinOrganization(
   source: AsyncIterable<Uint8Array>,
   secret: string,
-  settle?: (trx: Transaction, joined: Joined) => Promise<void>,
+  { settle, acceptsClosed = false }: JoinOptions = {},
 ): Promise<Joined> {
   const received: string[] = [];
   try {
@@ -50,6 +59,10 @@ export async function joinOrganization(
     const text = await readNamed(entries, headerName);
     const header = readHeader(text);
     const key = await openFileKey(header, secret);
+    if (header.closedAt !== null && !acceptsClosed)
+      throw new OrganizationFileError(
+        `the organization was closed on ${isoTime(header.closedAt).slice(0, 10)}: a closed organization cannot be joined, but the command open shows it`,
+      );
     return await streamingTransaction('isolation level read committed', async (trx) => {
       const joined = await joinIn(trx, { entries, header, headerText: text, key, received });
       await settle?.(trx, joined);

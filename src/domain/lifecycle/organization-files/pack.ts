@@ -87,11 +87,11 @@ async function headerOf(
 ): Promise<Header> {
   const organization = await Organization.find({ id: orgId }, trx);
   if (!organization) throw notFound('organization');
-  const { slug, name } = organization;
+  const { slug, name, closedAt } = organization;
   const { applied } = await migrationStatus(trx);
   return {
     ...{ format, id, organization: { id: orgId, slug, name }, from: addresses().issuer },
-    ...{ schema: applied.at(-1)!, createdAt: now(), key: keyHeader },
+    ...{ schema: applied.at(-1)!, createdAt: now(), closedAt, key: keyHeader },
     tables: tables.map(({ name, columns }) => ({ name, columns })),
     auditKeys: (await installationKeys()).map(({ id, algorithm, publicKey, createdAt }) => ({
       ...{ id, algorithm, publicKey, createdAt },
