@@ -62,28 +62,20 @@ interface CallerRequest extends Request {
 
 export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   const queries = documentCache<Known>();
-  const priced = pricedSchema(schema);
 
   /** Prepares an operation; undefined for requests that yoga has to handle. */
   function prepare(parameters: Record<string, unknown>, exchange: Exchange): Ready | undefined {
     const { query, operationName, variables, extensions, ...others } = parameters ?? {};
     const known = typeof query === 'string' ? queries.get(query) : undefined;
     if (!known || extensions != null || Object.keys(others).length > 0 || !isObject(variables ?? {})) return undefined;
-    const { document } = known;
     if (known.passes > 0) {
       known.passes--;
       return undefined;
     }
-    const { name, variableDefinitions = [] } = getOperationAST(document)!;
+    const { name } = getOperationAST(known.document)!;
     if ((operationName ?? name?.value) !== name?.value) return undefined;
-    const values = (variables ?? {}) as Record<string, unknown>;
     try {
-      const { coerced } = getVariableValues(schema, variableDefinitions, values);
-      const plan = coerced && planOf(schema, known, coerced);
-      if (!plan) return undefined;
-      const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
-      if (variableDefinitions.length === 0) known.cost = cost;
-      return { known, plan, cost, variables: coerced };
+      return readyOf(schema, known, (variables ?? {}) as Record<string, unknown>);
     } catch (error) {
       // An error of the query itself, such as null for an argument that cannot be null, is found again by yoga, which responds with it.
       if (!(error instanceof GraphQLError)) noteFailure(report, exchange, known, error);
@@ -129,6 +121,18 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
+
+/** The operation with its plan and cost; undefined if it has no plan or invalid variables. @throws an error of the query or of its plan */
+function readyOf(schema: GraphQLSchema, known: Known, values: Record<string, unknown>): Ready | undefined {
+  const { document } = known;
+  const { variableDefinitions = [] } = getOperationAST(document)!;
+  const { coerced } = getVariableValues(schema, variableDefinitions, values);
+  const plan = coerced && planOf(schema, known, coerced);
+  if (!plan) return undefined;
+  const cost = known.cost ?? costOf(pricedSchema(schema), { document, variableValues: values })!;
+  if (variableDefinitions.length === 0) known.cost = cost;
+  return { known, plan, cost, variables: coerced };
+}
 
 function planOf(
   schema: GraphQLSchema,
