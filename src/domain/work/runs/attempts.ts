@@ -1,4 +1,4 @@
-// Runs that are attempts at one task (../attempts): their locks, costs, and figures for a comparison.
+// Runs that are attempts at one task (../attempts): their locks, and figures for a comparison.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -33,17 +33,6 @@ export async function repeatDecision(trx: Transaction, id: Run['id']): Promise<v
 
 /** SQL expression: the ids of the attempts of a group. */
 export const attemptIds = (group: string): string => `(select id from runs where attempt_group_id = ${group})`;
-
-const costSql = `select coalesce(sum(mission_cost_usd), 0)::float8 as usd from runs where attempt_group_id = $1`;
-
-/** The cost that counts against the budget of a run, in US dollars: the cost of the run, and the costs of the other attempts at its task. */
-export async function costOfTask(
-  trx: Transaction,
-  { attemptGroupId, missionCostUsd }: Pick<Run, 'attemptGroupId' | 'missionCostUsd'>,
-): Promise<number> {
-  if (attemptGroupId === null) return missionCostUsd;
-  return (await sql<{ usd: number }>(costSql, [attemptGroupId], trx))[0]!.usd;
-}
 
 export const reviewResults = ['approve', 'request_changes'] as const;
 

@@ -11,6 +11,17 @@ export async function addCost(trx: Transaction, runId: string, usd: number): Pro
   );
 }
 
+const costOfAttemptsSql = `select coalesce(sum(mission_cost_usd), 0)::float8 as usd from runs where attempt_group_id = $1`;
+
+/** The cost that counts against the budget of a run, in US dollars: the cost of the run, and the costs of the other attempts at its task. */
+export async function costOfTask(
+  trx: Transaction,
+  { attemptGroupId, missionCostUsd }: Pick<Run, 'attemptGroupId' | 'missionCostUsd'>,
+): Promise<number> {
+  if (attemptGroupId === null) return missionCostUsd;
+  return (await sql<{ usd: number }>(costOfAttemptsSql, [attemptGroupId], trx))[0]!.usd;
+}
+
 /**
  * SQL condition: the run belongs to the project in `owner.project_id`, and is charged to the person in `owner.user_id`. A column that is null matches
  * every run.
