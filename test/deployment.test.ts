@@ -35,7 +35,8 @@ it('packages, chart, manifests, pages and changelog have the version of the rele
     ({ spec }) => spec?.template?.spec.containers.map((one: { image: string }) => one.image) ?? [],
   );
   expect(new Set(images)).toEqual(new Set([`agent-engineering-platform:${version}`]));
-  const pages = ['README.md', 'deploy/README.md', 'clients/cli/README.md', 'docs/agents.md', 'docs/upgrade.md'];
+  const pages = ['README.md', 'deploy/README.md', 'clients/cli/README.md'];
+  pages.push(...['agents', 'organization-files', 'upgrade'].map((name) => `docs/${name}.md`));
   const packed = pages.flatMap((file) => read(file).match(/\b[\w-]+-\d+\.\d+\.\d+\.tgz/g) ?? []);
   expect(packed.filter((name) => !name.endsWith(`-${version}.tgz`))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A runtime on one machine: claims runs for its harnesses, and executes their steps as child processes. Depends only on the platform's
-// public GraphQL schema. docs/own-runtime.md lists the duties of a runtime, in order. The token is the first line of standard input: scripts of the
-// same user can read environment variables. With the argument `install`, installs harnesses instead.
+// public GraphQL schema. docs/own-runtime.md lists the duties of a runtime, in order. The token is the first line of standard input: scripts
+// of the same user can read environment variables. With the argument `install`, installs harnesses instead.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
@@ -27,7 +27,7 @@ import { runInPod } from './pod-mission.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { replayRun } from './replay.ts';
 import { isOn, labelsOf, quit, setting } from './settings.ts';
-import { openUpdater, ownVersion } from './update.ts';
+import { openUpdater, ownVersion, updateSource } from './update.ts';
 
 // Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time. V8 does not
 // guarantee any flag, so V8_FLAGS=off disables it.
@@ -127,11 +127,11 @@ let installer: ReturnType<typeof startInstaller> | null = null;
 /** Reason why harnesses of this machine are not offered; null when all are offered. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
 await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
-const updates = isOn('RUNNER_UPDATE', false);
-if (updates && cluster) quit('RUNNER_UPDATE: must be off with RUNTIME=kubernetes, where the image is the release.');
-const updater = updates
+const releases = updateSource(process.env.RUNNER_UPDATE);
+if (releases && cluster) quit('RUNNER_UPDATE: must be off with RUNTIME=kubernetes, where the image is the release.');
+const updater = releases
   ? openUpdater({
-      ...{ own: await ownVersion(), env: process.env, signal: stopping.signal, log: console.log },
+      ...{ releases, own: await ownVersion(), env: process.env, signal: stopping.signal, log: console.log },
       folder: path.join(path.dirname(folder), 'releases'),
     })
   : null;

@@ -1,6 +1,7 @@
-// Updates the runner itself. With npm, it installs the release that the platform states, and from then on claims no missions. When its last
-// mission has ended, it starts the new release as a child process in its place, and waits until the child ends. If the update fails, the
-// failure is reported, and the old release continues.
+// Updates the runner itself. With npm, it installs the release that the platform states from the address that the operator states: the name
+// of the package is not reserved in public registries. From then on it claims no missions. When its last mission has ended, it starts the
+// new release as a child process in its place, and waits until the child ends. If the update fails, the failure is reported, and the old
+// release continues.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -9,6 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { causeIn, environmentOfNpm } from './harness/install.ts';
 import { inPath } from './isolation/programs.ts';
+import { isOnLoopback } from './network/addresses.ts';
+import { quit } from './settings.ts';
 
 const packageName = 'agent-engineering-platform';
 const installMs = 30 * 60_000;
@@ -18,6 +21,14 @@ const draftPrefix = '.installing-';
 const startMs = 60_000;
 /** Time until a failed update is tried again. */
 const retryMs = 60 * 60_000;
+
+/** Reads the address of the folder with the packages of releases; null if the runner does not update itself. */
+export function updateSource(value = 'off'): string | null {
+  if (!value || value === 'off') return null;
+  const isSafe = URL.canParse(value) && (new URL(value).protocol === 'https:' || isOnLoopback(value));
+  if (!isSafe) quit('RUNNER_UPDATE: must be off, or the https address of a folder with the packages of releases.');
+  return value.replace(/\/$/, '');
+}
 
 const versionIn = async (folder: string): Promise<string> =>
   JSON.parse(await readFile(path.join(folder, 'package.json'), 'utf8')).version;
@@ -34,6 +45,8 @@ export function isNewer(version: string, own: string): boolean {
 }
 
 interface Around {
+  /** Address of the folder with the packages of releases. */
+  releases: string;
   /** The running version. */
   own: string;
   /** Folder of the installed releases. */
@@ -44,11 +57,10 @@ interface Around {
 }
 
 /**
- * Installs a version with npm. npm verifies the checksums that the registry states, and does not execute the packages' own scripts. Returns
- * the path of the runner's program.
+ * Installs the package of a version with npm, which does not execute the packages' own scripts. Returns the path of the runner's program.
  */
 async function installRelease(around: Around, version: string): Promise<string> {
-  const { folder, env, signal } = around;
+  const { releases, folder, env, signal } = around;
   const target = path.join(folder, version);
   const programIn = (place: string) => path.join(place, 'node_modules', packageName, 'dist/runner/runner.js');
   const starts = (place: string) => promisify(execFile)(process.execPath, [programIn(place), 'help'], { env, signal });
@@ -60,7 +72,7 @@ async function installRelease(around: Around, version: string): Promise<string> 
   try {
     await writeFile(
       path.join(draft, 'package.json'),
-      JSON.stringify({ private: true, dependencies: { [packageName]: version } }),
+      JSON.stringify({ private: true, dependencies: { [packageName]: `${releases}/${packageName}-${version}.tgz` } }),
     );
     const args = [
       'install',
@@ -76,12 +88,8 @@ async function installRelease(around: Around, version: string): Promise<string> 
       throw new Error(causeIn(String(error.stderr)));
     });
     await rm(path.join(draft, 'cache'), { recursive: true, force: true });
-    const lock = JSON.parse(await readFile(path.join(draft, 'package-lock.json'), 'utf8'));
-    const entry = lock.packages[`node_modules/${packageName}`];
     const installed = await versionIn(path.join(draft, 'node_modules', packageName));
-    if (entry?.version !== version || installed !== version)
-      throw new Error('the registry delivered a different version');
-    if (!/^sha512-/.test(entry.integrity ?? '')) throw new Error('the registry lists no SHA-512 checksum');
+    if (installed !== version) throw new Error('the package contains a different version');
     await starts(draft);
     await rm(target, { recursive: true, force: true });
     await rename(draft, target);

@@ -22,7 +22,8 @@ export async function startRegistry() {
   let isHolding = false;
   const server = createServer((request, response) => {
     const url = decodeURIComponent(request.url!);
-    const [, name = '', version] = /^\/(.+?)(?:\/-\/(.+)\.tgz)?$/.exec(url) ?? [];
+    const [, name = '', file] = /^\/(.+?)(?:\/-\/(.+)\.tgz)?$/.exec(url) ?? [];
+    const version = file?.replace(`${name}-`, '');
     const versions = releases.get(name);
     asked.push(url);
     if (!versions) return response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');

@@ -345,7 +345,7 @@ describe('commands for missions', () => {
     const missing = await start(['open', packed], { PATH: folder }).ended;
     expect([missing.code, missing.stderr]).toEqual([
       1,
-      expect.stringContaining('npm install --global agent-engineering-platform'),
+      expect.stringMatching(/npm install --global \.\/agent-engineering-platform-\d+\.\d+\.\d+\.tgz\./),
     ]);
     const service = '#!/bin/sh\necho "$@" > "$0.called"\nexit 3\n';
     writeFileSync(path.join(folder, 'agent-engineering-platform'), service, { mode: 0o755 });

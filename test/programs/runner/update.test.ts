@@ -15,7 +15,9 @@ afterEach(killRunners);
 afterAll(close);
 afterAll(registry.close);
 
-const updating = { RUNNER_UPDATE: 'on', RUNS_AT_ONCE: '1', HOME: folder, npm_config_registry: registry.url };
+const packageName = 'agent-engineering-platform';
+const releases = `${registry.url}/${packageName}/-/`;
+const updating = { RUNNER_UPDATE: releases, RUNS_AT_ONCE: '1', HOME: folder, npm_config_registry: registry.url };
 /** An older release of the runner. */
 const older = path.join(folder, 'older');
 cpSync(compiled('runner/runner'), path.join(older, 'dist/runner/runner.js'));
@@ -35,6 +37,14 @@ it('Versions are compared by their numbers, and only a newer one is an update', 
   expect(newer).toEqual([true, true, true]);
   const others = ['0.2.0', '0.1.9', '', '1.0.0-beta', 'latest'].map((version) => isNewer(version, '0.2.0'));
   expect(others).toEqual([false, false, false, false, false]);
+});
+
+it('A runner refuses to update itself from a package of an unknown source', async () => {
+  for (const source of ['on', packageName, 'http://downloads.example.com/aep']) {
+    const runner = startRunner(undefined, { ...updating, RUNNER_UPDATE: source }, olderProgram);
+    expect(await once(runner.process, 'exit')).toEqual([1, null]);
+    expect(runner.output).toContain('RUNNER_UPDATE: must be off, or the https address of a folder');
+  }
 });
 
 it('A runner whose update fails reports the reason in its output and in the list of runtimes, and continues to run missions', async () => {
@@ -61,8 +71,8 @@ setInterval(() => {}, 1_000);`;
   process.send({ program: ${JSON.stringify(broken)} });
   process.once('message', ({ code }) => process.send({ program: code === 3 && ${JSON.stringify(next)} }));
 }`;
-  registry.publish('agent-engineering-platform', '99.0.0', 'dist/runner/runner.js', 'throw new Error();');
-  registry.publish('agent-engineering-platform', version, 'dist/runner/runner.js', program, { type: 'module' });
+  registry.publish(packageName, '99.0.0', 'dist/runner/runner.js', 'throw new Error();');
+  registry.publish(packageName, version, 'dist/runner/runner.js', program, { type: 'module' });
   const drafts = ['.installing-killed', '.installing-present'].map((name) => path.join(folder, 'releases', name));
   for (const draft of drafts) mkdirSync(draft, { recursive: true });
   const twoHoursAgo = Date.now() / 1_000 - 7_200;
@@ -77,6 +87,8 @@ setInterval(() => {}, 1_000);`;
   );
   await says(runner, `The release ${version} is installed.`);
   expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true]);
+  expect(registry.asked).toContain(`/${packageName}/-/${packageName}-${version}.tgz`);
+  expect(registry.asked).not.toContain(`/${packageName}`);
   const second = await mission('true');
   writeFileSync(mark, '');
   expect((await ended(first)).status).toBe('completed');

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import packageFile from '../../package.json' with { type: 'json' };
 import { openBrowser } from '../browser.ts';
 import { printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
@@ -50,7 +51,7 @@ async function openFile(file: string): Promise<void> {
   const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     throw new UserError(
-      `To open a file, install the package of the service once: npm install --global ${service}. Then a network is no longer needed.`,
+      `To open a file, install the package of the service once, from the file of its release: npm install --global ./${service}-${packageFile.version}.tgz. Then a network is no longer needed.`,
     );
   });
   process.exitCode = code ?? 1;
