@@ -14,12 +14,7 @@ const roles: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa', 're
 
 export function Agents() {
   const role = useWord('role', roles);
-  const list = useList(
-    agents,
-    { limit: 100, role },
-    (data) => data.agents,
-    (one) => one.id,
-  );
+  const list = useList(agents, { limit: 100, role }, (data) => data.agents);
   const reading = usePolledReading(runtimes, {});
   const connected = reading.data?.runtimes.data.filter(({ isConnected }) => isConnected);
   return (

@@ -40,12 +40,7 @@ const textOf = (one: AgentVersionFragment): string =>
 
 export function Versions({ agent, read }: Properties) {
   const { id: agentId } = agent;
-  const list = useList(
-    agentVersions,
-    { agentId, limit: 20 },
-    (data) => data.agentVersions,
-    ({ id }) => id,
-  );
+  const list = useList(agentVersions, { agentId, limit: 20 }, (data) => data.agentVersions);
   const changed = () => {
     list.read();
     read();

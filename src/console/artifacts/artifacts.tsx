@@ -20,12 +20,7 @@ export function Gallery() {
   const order = useOrder();
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ projectId, kind, order })) if (value !== null) query.set(name, value);
-  const list = useList(
-    artifacts,
-    { projectId, kind, order, limit: 24 },
-    (data) => data.artifacts,
-    (one) => one.id,
-  );
+  const list = useList(artifacts, { projectId, kind, order, limit: 24 }, (data) => data.artifacts);
   useRefresh(list.read);
   return (
     <>

@@ -8,12 +8,10 @@ import { useList } from '../kit/reading.ts';
 import { billing, Entries } from './billing-words.tsx';
 
 export function Ledger() {
-  const list = useList(
-    billingLedger,
-    { limit: 50 },
-    ({ billingLedger: { entries, nextCursor } }) => ({ data: entries, nextCursor }),
-    ({ id }) => id,
-  );
+  const list = useList(billingLedger, { limit: 50 }, ({ billingLedger: { entries, nextCursor } }) => ({
+    data: entries,
+    nextCursor,
+  }));
   return (
     <>
       <Heading title="Ledger" above={[[billing, 'Billing']]}>

@@ -25,12 +25,7 @@ type Budget = BudgetsQuery['budgets']['data'][number];
 export const Budgets = () => (may('orchestrator:read') ? <BudgetsCard /> : null);
 
 function BudgetsCard() {
-  const list = useList(
-    budgets,
-    { limit: 50 },
-    (data) => data.budgets,
-    ({ id }) => id,
-  );
+  const list = useList(budgets, { limit: 50 }, (data) => data.budgets);
   const mayWrite = may('orchestrator:write');
   return (
     <EditableList

@@ -27,12 +27,7 @@ const spoken: Readonly<Record<InboundDeliveryStatus, string>> = {
 
 export function Deliveries({ hookId }: { hookId: string }) {
   const status = useWord('status', statuses);
-  const list = useList(
-    inboundDeliveries,
-    { hookId, status, limit: 25 },
-    (data) => data.inboundDeliveries,
-    ({ id }) => id,
-  );
+  const list = useList(inboundDeliveries, { hookId, status, limit: 25 }, (data) => data.inboundDeliveries);
   useRefresh(list.read);
   return (
     <Card title="Events">

@@ -21,12 +21,7 @@ import { Time } from '../kit/words.tsx';
 import { type HookSecret, Secret } from './hook-secret.tsx';
 
 export function Hooks() {
-  const list = useList(
-    inboundHooks,
-    { limit: 25 },
-    (data) => data.inboundHooks,
-    ({ id }) => id,
-  );
+  const list = useList(inboundHooks, { limit: 25 }, (data) => data.inboundHooks);
   useRefresh(list.read);
   return (
     <>

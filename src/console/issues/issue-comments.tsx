@@ -17,12 +17,7 @@ import { useList, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
 export function IssueComments({ issueId, onSaid }: { issueId: string; onSaid(): void }) {
-  const list = useList(
-    issueComments,
-    { issueId, limit: 50 },
-    (data) => data.issueComments,
-    (one) => one.id,
-  );
+  const list = useList(issueComments, { issueId, limit: 50 }, (data) => data.issueComments);
   useRefresh(list.read);
   const said = () => {
     list.read();

@@ -27,12 +27,7 @@ export function Issues() {
   const [agentId] = useFilter('agentId');
   const state = useWord('state', states);
   const order = useOrder();
-  const list = useList(
-    issues,
-    { limit: 30, projectId, agentId, state, order },
-    (data) => data.issues,
-    (one) => one.id,
-  );
+  const list = useList(issues, { limit: 30, projectId, agentId, state, order }, (data) => data.issues);
   useRefresh(list.read);
   const open = list.rows?.filter((one) => one.state === 'open') ?? [];
   const [isStarting, setStarting] = useState(false);

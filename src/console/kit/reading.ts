@@ -98,12 +98,28 @@ interface ListState<Row> {
   isReading: boolean;
 }
 
+interface Paged {
+  cursor?: string | null | undefined;
+}
+
 /** A list in pages: the first one at once, further ones on request. */
-export function useList<Data, Variables extends { cursor?: string | null | undefined }, Row>(
+export function useList<Data, Variables extends Paged, Row extends { id: string }>(
+  operation: Operation<Data, Variables>,
+  variables: Omit<Variables, 'cursor'>,
+  pageIn: (data: Data) => Page<Row>,
+): List<Row>;
+/** @param idOf The id of a row without the member `id` */
+export function useList<Data, Variables extends Paged, Row>(
   operation: Operation<Data, Variables>,
   variables: Omit<Variables, 'cursor'>,
   pageIn: (data: Data) => Page<Row>,
   idOf: (row: Row) => string,
+): List<Row>;
+export function useList<Data, Variables extends Paged, Row>(
+  operation: Operation<Data, Variables>,
+  variables: Omit<Variables, 'cursor'>,
+  pageIn: (data: Data) => Page<Row>,
+  idOf = (row: Row) => (row as { id: string }).id,
 ): List<Row> {
   const empty: ListState<Row> = { rows: null, cursor: null, problem: null, isReading: true };
   const [state, setState] = useState(empty);

@@ -71,12 +71,7 @@ export const RunRows = ({ rows, within = false, selection }: RowsProperties) => 
 );
 
 export function useRuns(variables: Omit<RunsQueryVariables, 'cursor'>) {
-  const list = useList(
-    runs,
-    variables,
-    (data) => data.runs,
-    (run) => run.id,
-  );
+  const list = useList(runs, variables, (data) => data.runs);
   useRefresh(list.read);
   return list;
 }

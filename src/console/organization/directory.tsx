@@ -128,12 +128,7 @@ const stateWords: Record<UserRow['state'], string> = {
 
 function Users() {
   const [find, setFind] = useFilter('find');
-  const list = useList(
-    directoryUsers,
-    { query: find, limit: 50 },
-    (data) => data.directoryUsers,
-    ({ id }) => id,
-  );
+  const list = useList(directoryUsers, { query: find, limit: 50 }, (data) => data.directoryUsers);
   return (
     <Card title="Users">
       <div class="filters">

@@ -193,12 +193,7 @@ function Environments({ projectId }: OfProject) {
 }
 
 function Artifacts({ projectId }: OfProject) {
-  const list = useList(
-    artifacts,
-    { projectId, limit: 6 },
-    (data) => data.artifacts,
-    (one) => one.id,
-  );
+  const list = useList(artifacts, { projectId, limit: 6 }, (data) => data.artifacts);
   useRefresh(list.read);
   return (
     <Card title="Artifacts" aside={<a href={pageAt(`/artifacts?projectId=${projectId}`)}>All artifacts</a>}>

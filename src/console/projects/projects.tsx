@@ -17,12 +17,7 @@ export function Projects() {
   const filterArguments = Object.entries(filters).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${name === 'nameContains' ? JSON.stringify(value) : value}`],
   );
-  const list = useList(
-    projects,
-    { limit: 30, ...filters },
-    (data) => data.projects,
-    (one) => one.id,
-  );
+  const list = useList(projects, { limit: 30, ...filters }, (data) => data.projects);
   return (
     <>
       <Heading title="Projects">

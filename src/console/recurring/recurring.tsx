@@ -33,12 +33,7 @@ export function Recurring({ kind, projectId, empty }: RecurringProperties) {
 }
 
 export function useRecurring(kind: Kind, projectId: string | null) {
-  const list = useList(
-    kind.list,
-    { projectId, limit: 20 },
-    (data) => data.page,
-    (one) => one.id,
-  );
+  const list = useList(kind.list, { projectId, limit: 20 }, (data) => data.page);
   useRefresh(list.read);
   return list;
 }

@@ -42,12 +42,7 @@ export const Secrets = () => (
 );
 
 export function SecretsCard({ place, title = 'Secrets and variables' }: { place: Place; title?: string }) {
-  const list = useList(
-    secrets,
-    { ...place, limit: 50 },
-    (data) => data.secrets,
-    ({ id }) => id,
-  );
+  const list = useList(secrets, { ...place, limit: 50 }, (data) => data.secrets);
   const mayWrite = may('secrets:write');
   return (
     <EditableList

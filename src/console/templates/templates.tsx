@@ -9,12 +9,7 @@ import { plural, Time } from '../kit/words.tsx';
 import { networkWords } from './network-field.tsx';
 
 export function Templates() {
-  const list = useList(
-    sandboxTemplates,
-    { limit: 25 },
-    (data) => data.sandboxTemplates,
-    ({ id }) => id,
-  );
+  const list = useList(sandboxTemplates, { limit: 25 }, (data) => data.sandboxTemplates);
   return (
     <>
       <Heading title="Sandbox templates">

@@ -26,7 +26,6 @@ export function WebhookDeliveries({ endpointId }: { endpointId: string }) {
     webhookDeliveries,
     { endpointId, status, ...period, limit: 25 },
     (data) => data.webhookDeliveries,
-    ({ id }) => id,
   );
   useRefresh(list.read);
   const isFiltered = status !== null || period.createdFrom !== null || period.createdBefore !== null;

@@ -13,12 +13,7 @@ import { EndpointFields, inputOf, noValues } from './endpoint-fields.tsx';
 import { type EndpointSecret, Secret } from './secret.tsx';
 
 export function Webhooks() {
-  const list = useList(
-    webhookEndpoints,
-    { limit: 25 },
-    (data) => data.webhookEndpoints,
-    ({ id }) => id,
-  );
+  const list = useList(webhookEndpoints, { limit: 25 }, (data) => data.webhookEndpoints);
   useRefresh(list.read);
   return (
     <>
