@@ -5,8 +5,9 @@ import { type AgentRole, type AgentRowFragment, agents, runtimes } from '../gene
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Card, Skeleton } from '../kit/pieces.tsx';
 import { useList, usePolledReading } from '../kit/reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
@@ -36,15 +37,9 @@ export function Agents() {
           <div class="filters">
             <FilterChoice name="role" label="Role" options={asOptions(roles)} />
           </div>
-          <ListView list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>No agents match the filter.</p>}>
-            {(rows) => (
-              <ul class="rows">
-                {rows.map((agent) => (
-                  <AgentRow key={agent.id} agent={agent} connected={connected} />
-                ))}
-              </ul>
-            )}
-          </ListView>
+          <RowList list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>No agents match the filter.</p>}>
+            {(agent) => <AgentRow key={agent.id} agent={agent} connected={connected} />}
+          </RowList>
         </Card>
         <div class="column">
           <ConnectedRuntimes reading={reading}>

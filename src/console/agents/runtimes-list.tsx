@@ -2,8 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { drainRuntime, type RuntimesQuery } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Reading } from '../kit/reading.ts';
 import { plural, Time, When } from '../kit/words.tsx';
 
@@ -19,19 +20,13 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   const connected = reading.data?.runtimes.data.filter(({ isConnected }) => isConnected);
   return (
     <Card title="Runtimes" aside={connected && `${connected.length} connected`}>
-      <ListView
+      <RowList
         list={listFrom(reading, (data) => data.runtimes.data)}
         skeleton={<Skeleton rows={2} height={64} />}
         empty={<p>No runtime has connected in the last 24 hours. Missions wait for one.</p>}
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((runtime) => (
-              <RuntimeRow key={`${runtime.tokenId} ${runtime.name}`} runtime={runtime} read={reading.read} />
-            ))}
-          </ul>
-        )}
-      </ListView>
+        {(runtime) => <RuntimeRow key={`${runtime.tokenId} ${runtime.name}`} runtime={runtime} read={reading.read} />}
+      </RowList>
       {children && <p>{children}</p>}
     </Card>
   );

@@ -12,8 +12,9 @@ import {
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { ListView } from '../kit/list-view.tsx';
 import { may } from '../kit/page.ts';
-import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useReading } from '../kit/reading.ts';
 import { TextDifference } from '../kit/text-difference.tsx';
 import { Time } from '../kit/words.tsx';

@@ -4,8 +4,9 @@ import { type ArtifactCardFragment, type ArtifactKind, artifacts } from '../gene
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList, useRefresh } from '../kit/reading.ts';
 import { isText, TextPreview } from '../kit/text-preview.tsx';
 import { size, Time } from '../kit/words.tsx';

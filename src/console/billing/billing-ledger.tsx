@@ -3,7 +3,8 @@
 import { billingLedger } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { ListView } from '../kit/list-view.tsx';
+import { Card, Skeleton } from '../kit/pieces.tsx';
 import { useList } from '../kit/reading.ts';
 import { billing, Entries } from './billing-words.tsx';
 

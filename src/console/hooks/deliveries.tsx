@@ -10,8 +10,9 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FilterChoice, useWord } from '../kit/filters.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useReading, useRefresh } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { Time } from '../kit/words.tsx';
@@ -34,7 +35,7 @@ export function Deliveries({ hookId }: { hookId: string }) {
       <div class="filters">
         <FilterChoice name="status" label="Outcome" options={statuses.map((one) => [one, spoken[one]] as const)} />
       </div>
-      <ListView
+      <RowList
         list={list}
         skeleton={<Skeleton rows={6} height={54} />}
         empty={
@@ -45,14 +46,8 @@ export function Deliveries({ hookId }: { hookId: string }) {
           </p>
         }
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((delivery) => (
-              <Delivery key={delivery.id} delivery={delivery} read={list.read} />
-            ))}
-          </ul>
-        )}
-      </ListView>
+        {(delivery) => <Delivery key={delivery.id} delivery={delivery} read={list.read} />}
+      </RowList>
     </Card>
   );
 }

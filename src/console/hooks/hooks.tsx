@@ -12,8 +12,9 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { chatApps, senders, signatures } from '../kit/vendors.tsx';
@@ -38,19 +39,13 @@ export function Hooks() {
       </p>
       <div class="columns">
         <Card title="Hooks">
-          <ListView
+          <RowList
             list={list}
             skeleton={<Skeleton rows={3} height={54} />}
             empty={<p>No hooks yet. A hook is a URL to which another system sends webhooks.</p>}
           >
-            {(rows) => (
-              <ul class="rows">
-                {rows.map((hook) => (
-                  <HookRow key={hook.id} hook={hook} />
-                ))}
-              </ul>
-            )}
-          </ListView>
+            {(hook) => <HookRow key={hook.id} hook={hook} />}
+          </RowList>
         </Card>
         <div class="column">
           {may('integrations:write') ? (

@@ -14,8 +14,9 @@ import { mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { chatApps, vendors } from '../kit/vendors.tsx';
 
@@ -39,7 +40,7 @@ export function Chats({ changed }: { changed(): void }) {
   return (
     <Card title="Chats" aside={connect || undefined}>
       {isConnecting && <Connect done={done} close={() => setConnecting(false)} />}
-      <ListView
+      <RowList
         list={listFrom(reading, (data) => data.chatConnections.data)}
         skeleton={<Skeleton rows={1} height={54} />}
         empty={
@@ -48,16 +49,12 @@ export function Chats({ changed }: { changed(): void }) {
           </p>
         }
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((chat) => (
-              <li key={chat.integrationId}>
-                <Connection chat={chat} read={reading.read} mayWrite={mayWrite} />
-              </li>
-            ))}
-          </ul>
+        {(chat) => (
+          <li key={chat.integrationId}>
+            <Connection chat={chat} read={reading.read} mayWrite={mayWrite} />
+          </li>
         )}
-      </ListView>
+      </RowList>
     </Card>
   );
 }

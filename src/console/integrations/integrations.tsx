@@ -3,8 +3,9 @@
 import { integrations } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { vendors } from '../kit/vendors.tsx';
 import { plural, Time } from '../kit/words.tsx';

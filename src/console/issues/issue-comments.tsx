@@ -10,9 +10,10 @@ import {
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { ListView } from '../kit/list-view.tsx';
 import { Markdown } from '../kit/markdown.tsx';
 import { may, pageAt, person } from '../kit/page.ts';
-import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 

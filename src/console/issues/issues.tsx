@@ -13,8 +13,9 @@ import {
   useWord,
 } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList, useRefresh } from '../kit/reading.ts';
 import { SelectAll, useSelection } from '../kit/selection.tsx';
 import { When } from '../kit/words.tsx';

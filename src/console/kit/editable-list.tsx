@@ -1,7 +1,8 @@
 // A card with a list whose entries are added, changed and deleted in place, such as budgets and secrets.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Action, Card, ListView, Skeleton, StatusMessage } from './pieces.tsx';
+import { ListView } from './list-view.tsx';
+import { Action, Card, Skeleton, StatusMessage } from './pieces.tsx';
 import type { List } from './reading.ts';
 
 export interface EntryFormProperties {

@@ -4,7 +4,6 @@ import { useRef, useState } from 'preact/hooks';
 import type { IconName } from '../../surfaces/console/icons.ts';
 import { type ProblemBody, problemOf } from './client.ts';
 import { Icon } from './icon.tsx';
-import type { List } from './reading.ts';
 import { ScrollBlock } from './scroll-block.tsx';
 
 interface CardProperties {
@@ -68,34 +67,6 @@ export const StatusMessage = ({ words }: { words: string }) => (
 );
 
 export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
-
-interface ListViewProperties<Row> {
-  list: List<Row>;
-  /** Shown when the list is empty. */
-  empty: ComponentChildren;
-  skeleton: ComponentChildren;
-  /** Whether the list is an excerpt, with a link to the whole list on another page. */
-  isExcerpt?: boolean;
-  children: (rows: Row[]) => ComponentChildren;
-}
-
-/** A list in any state. Its rows stay visible when a refresh fails. */
-export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, children }: ListViewProperties<Row>) {
-  const { rows, problem } = list;
-  return (
-    <>
-      {problem && <ErrorNote problem={problem} retry={list.read} />}
-      {rows === null ? !problem && skeleton : rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
-      {rows !== null && list.hasMore && !isExcerpt && (
-        <div class="more-row">
-          <button type="button" class="quiet slim" disabled={list.isReading} onClick={list.loadMore}>
-            {list.isReading ? 'Loading …' : 'Load more'}
-          </button>
-        </div>
-      )}
-    </>
-  );
-}
 
 /** Statuses by their tone, which is a color and an icon. */
 const tones = {

@@ -1,8 +1,9 @@
 // The MCP servers that are bound to the projects of the organization.
 import { mcpBindings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 

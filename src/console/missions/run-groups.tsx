@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import { type RunGrouping, type RunGroupsQuery, type RunRowFragment, runGroups } from '../generated/documents.ts';
 import { useOrder } from '../kit/filters.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { pageAt } from '../kit/page.ts';
-import { ErrorNote, ListView, Meter, Pill, Skeleton } from '../kit/pieces.tsx';
+import { ErrorNote, Meter, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { dollars, Time } from '../kit/words.tsx';
 import { type Filters, statuses } from './run-filters.tsx';

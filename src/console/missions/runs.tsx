@@ -1,8 +1,9 @@
 // Missions in rows: one line each, and the whole row is a link.
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunsQueryVariables, runs } from '../generated/documents.ts';
+import { ListView } from '../kit/list-view.tsx';
 import { now, pageAt } from '../kit/page.ts';
-import { ListView, Meter, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Meter, Pill, Skeleton } from '../kit/pieces.tsx';
 import { type List, useList, useRefresh } from '../kit/reading.ts';
 import { dollars, duration, Time } from '../kit/words.tsx';
 import { needWords, outcomeWords, stateOf } from './run-state.tsx';

@@ -5,8 +5,9 @@ import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { api } from '../kit/page.ts';
-import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { Card, Skeleton, StatusMessage } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
@@ -38,19 +39,13 @@ export function Delegations() {
       </p>
       <StatusMessage words={said} />
       <Card title="Active">
-        <ListView
+        <RowList
           list={listFrom(reading, (data) => data.agentDelegations.data.filter(isActive))}
           skeleton={<Skeleton rows={2} height={64} />}
           empty={<p>No agent has access yet. An agent or MCP client appears here after you approve its request.</p>}
         >
-          {(rows) => (
-            <ul class="rows">
-              {rows.map((one) => (
-                <Row key={one.id} delegation={one} revoke={(key) => revoke(one.id, key)} />
-              ))}
-            </ul>
-          )}
-        </ListView>
+          {(one) => <Row key={one.id} delegation={one} revoke={(key) => revoke(one.id, key)} />}
+        </RowList>
         <Ended
           rows={(reading.data?.agentDelegations.data ?? [])
             .filter((one) => !isActive(one))

@@ -9,8 +9,9 @@ import { mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { RowList } from '../kit/list-view.tsx';
 import { api } from '../kit/page.ts';
-import { Card, Commands, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Card, Commands, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { TokenRow } from '../kit/token-row.tsx';
@@ -50,24 +51,20 @@ export function DirectoryTokens() {
         )}
       </Card>
       <Card title="Tokens">
-        <ListView
+        <RowList
           list={listFrom(reading, (data) => data.directoryTokens.data)}
           skeleton={<Skeleton rows={1} height={54} />}
           empty={<p>There is no token yet.</p>}
         >
-          {(rows) => (
-            <ul class="rows">
-              {rows.map((one) => (
-                <TokenRow
-                  key={one.id}
-                  token={one}
-                  question="The identity provider can no longer change members. Current members stay."
-                  revoke={(key) => mutate(revokeDirectoryToken, { directoryTokenId: one.id }, key).then(reading.read)}
-                />
-              ))}
-            </ul>
+          {(one) => (
+            <TokenRow
+              key={one.id}
+              token={one}
+              question="The identity provider can no longer change members. Current members stay."
+              revoke={(key) => mutate(revokeDirectoryToken, { directoryTokenId: one.id }, key).then(reading.read)}
+            />
           )}
-        </ListView>
+        </RowList>
       </Card>
     </>
   );

@@ -10,7 +10,8 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
-import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { RowList } from '../kit/list-view.tsx';
+import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useFilter, useList, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { DirectoryTokens } from './directory-tokens.tsx';
@@ -57,19 +58,13 @@ const Groups = ({ reading, isOwner }: GroupsProperties) => (
     <p class="muted">
       A person gets the highest role of their groups, or the member role if no group gives one. Owners keep their role.
     </p>
-    <ListView
+    <RowList
       list={listFrom(reading, (data) => data.directoryGroups.data)}
       skeleton={<Skeleton rows={2} height={54} />}
       empty={<p>The identity provider has not sent any groups yet.</p>}
     >
-      {(rows) => (
-        <ul class="rows">
-          {rows.map((group) => (
-            <Group key={group.id} group={group} isOwner={isOwner} read={reading.read} />
-          ))}
-        </ul>
-      )}
-    </ListView>
+      {(group) => <Group key={group.id} group={group} isOwner={isOwner} read={reading.read} />}
+    </RowList>
   </Card>
 );
 
@@ -137,29 +132,25 @@ function Users() {
           <input type="search" value={find ?? ''} onInput={({ currentTarget }) => setFind(currentTarget.value)} />
         </label>
       </div>
-      <ListView
+      <RowList
         list={list}
         skeleton={<Skeleton rows={4} height={54} />}
         empty={<p>{find ? 'No matching users.' : 'The identity provider has not sent any users yet.'}</p>}
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map(({ id, userName, email, displayName, state, updatedAt }) => (
-              <li class="next-row wrap" key={id}>
-                <div class="grow">
-                  <strong class="break">
-                    <bdi>{displayName ?? userName}</bdi>
-                  </strong>
-                  <div class="muted small break">
-                    {email} · changed <Time at={updatedAt} />
-                  </div>
-                </div>
-                <span class={state === 'member' ? 'tag good' : 'tag'}>{stateWords[state]}</span>
-              </li>
-            ))}
-          </ul>
+        {({ id, userName, email, displayName, state, updatedAt }) => (
+          <li class="next-row wrap" key={id}>
+            <div class="grow">
+              <strong class="break">
+                <bdi>{displayName ?? userName}</bdi>
+              </strong>
+              <div class="muted small break">
+                {email} · changed <Time at={updatedAt} />
+              </div>
+            </div>
+            <span class={state === 'member' ? 'tag good' : 'tag'}>{stateWords[state]}</span>
+          </li>
         )}
-      </ListView>
+      </RowList>
     </Card>
   );
 }

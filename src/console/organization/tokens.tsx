@@ -5,8 +5,9 @@ import { Access, Ended, LastUsed, Revoke } from '../integrations/credentials.tsx
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { now } from '../kit/page.ts';
-import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { Card, Skeleton, StatusMessage } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { NewToken } from './token-new.tsx';
@@ -36,19 +37,13 @@ export function Tokens() {
       <StatusMessage words={said} />
       <div class="stack">
         <Card title="Your tokens">
-          <ListView
+          <RowList
             list={listFrom(reading, (data) => data.tokens.data.filter(isActive))}
             skeleton={<Skeleton rows={2} height={64} />}
             empty={<p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>}
           >
-            {(rows) => (
-              <ul class="rows">
-                {rows.map((token) => (
-                  <Row key={token.id} token={token} revoke={(key) => revoke(token.id, key)} />
-                ))}
-              </ul>
-            )}
-          </ListView>
+            {(token) => <Row key={token.id} token={token} revoke={(key) => revoke(token.id, key)} />}
+          </RowList>
           <Ended
             rows={(reading.data?.tokens.data ?? [])
               .filter((token) => !isActive(token))

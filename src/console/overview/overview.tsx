@@ -3,8 +3,9 @@
 import { busySandboxes, endedRuns, openRuns, type SpendQuery, setup, spend, upcoming } from '../generated/documents.ts';
 import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
-import { Card, ErrorNote, ListView, Meter, Skeleton } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Meter, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Page, usePolledReading } from '../kit/reading.ts';
 import { dollars, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';

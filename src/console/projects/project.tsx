@@ -11,8 +11,9 @@ import {
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Commands, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Commands, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useList, usePolledReading, useReading, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { RunList, useRuns } from '../missions/runs.tsx';

@@ -4,8 +4,9 @@ import { type ProjectStatus, projects } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList } from '../kit/reading.ts';
 
 const statuses: readonly ProjectStatus[] = ['active', 'paused', 'archived'];

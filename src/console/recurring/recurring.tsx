@@ -2,8 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import type { ScheduledTasksQuery } from '../generated/documents.ts';
+import { ListView } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
 import { plural, scheduleWords, Time } from '../kit/words.tsx';
 import { ruleWords } from './event-values.ts';

@@ -1,8 +1,9 @@
 // All recurring missions of the organization, the one that starts next first.
 import { asOptions, FilterChoice, ProjectFilter, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Card, Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { RecurringRows, useRecurring } from './recurring.tsx';
 import { type Kind, kinds } from './recurring-kinds.ts';

@@ -2,8 +2,9 @@
 import { sandboxTemplates, type TemplateRowFragment } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Card, Skeleton } from '../kit/pieces.tsx';
 import { useList } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { networkWords } from './network-field.tsx';
@@ -30,15 +31,9 @@ export function Templates() {
         precedence, then the project’s, then the standard one.
       </p>
       <Card title="Templates">
-        <ListView list={list} skeleton={<Skeleton rows={4} height={54} />} empty={<p>There are no templates.</p>}>
-          {(rows) => (
-            <ul class="rows">
-              {rows.map((template) => (
-                <TemplateRow key={template.id} template={template} />
-              ))}
-            </ul>
-          )}
-        </ListView>
+        <RowList list={list} skeleton={<Skeleton rows={4} height={54} />} empty={<p>There are no templates.</p>}>
+          {(template) => <TemplateRow key={template.id} template={template} />}
+        </RowList>
       </Card>
     </>
   );

@@ -10,9 +10,10 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { asOptions, FilterChoice, useWord } from '../kit/filters.tsx';
+import { ListView } from '../kit/list-view.tsx';
 import { may } from '../kit/page.ts';
 import { PeriodFilter, usePeriod } from '../kit/period.tsx';
-import { Action, Card, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useReading, useRefresh } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { plural, Time } from '../kit/words.tsx';

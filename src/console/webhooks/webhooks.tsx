@@ -5,8 +5,9 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { EndpointFields, inputOf, noValues } from './endpoint-fields.tsx';
@@ -29,19 +30,13 @@ export function Webhooks() {
       </p>
       <div class="columns">
         <Card title="Endpoints">
-          <ListView
+          <RowList
             list={list}
             skeleton={<Skeleton rows={3} height={54} />}
             empty={<p>No endpoints yet. An endpoint is a URL of your system that receives events.</p>}
           >
-            {(rows) => (
-              <ul class="rows">
-                {rows.map((endpoint) => (
-                  <EndpointRow key={endpoint.id} endpoint={endpoint} />
-                ))}
-              </ul>
-            )}
-          </ListView>
+            {(endpoint) => <EndpointRow key={endpoint.id} endpoint={endpoint} />}
+          </RowList>
         </Card>
         <div class="column">{may('webhooks:write') && <NewEndpoint read={list.read} />}</div>
       </div>
