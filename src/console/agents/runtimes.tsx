@@ -12,7 +12,7 @@ import { Copy, CopyAs } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
 import { Card, Commands, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
@@ -59,28 +59,24 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
       <div class="column">
         {connected}
         <Card title="Tokens">
-          <ListView
+          <RowList
             list={listFrom(reading, (data) => data.runtimeTokens.data)}
             skeleton={<Skeleton rows={2} height={54} />}
             empty={<p>No tokens yet. A runtime authenticates with a token of this organization.</p>}
           >
-            {(rows) => (
-              <ul class="rows">
-                {rows.map((one) => (
-                  <TokenRow
-                    key={one.id}
-                    token={one}
-                    question="Runtimes with this token stop. Their missions wait for another runtime."
-                    revoke={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: one.id }, key).then(reading.read)}
-                  >
-                    {runtimes
-                      ?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id)
-                      .map(({ name }) => ` · ${name}`)}
-                  </TokenRow>
-                ))}
-              </ul>
+            {(one) => (
+              <TokenRow
+                key={one.id}
+                token={one}
+                question="Runtimes with this token stop. Their missions wait for another runtime."
+                revoke={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: one.id }, key).then(reading.read)}
+              >
+                {runtimes
+                  ?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id)
+                  .map(({ name }) => ` · ${name}`)}
+              </TokenRow>
             )}
-          </ListView>
+          </RowList>
         </Card>
       </div>
       <NewToken read={reading.read} />

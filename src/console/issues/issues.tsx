@@ -13,7 +13,7 @@ import {
   useWord,
 } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList, useRefresh } from '../kit/reading.ts';
@@ -85,7 +85,7 @@ export function Issues() {
           )
         }
       >
-        <ListView
+        <RowList
           list={list}
           skeleton={<Skeleton rows={8} height={54} />}
           empty={
@@ -99,33 +99,29 @@ export function Issues() {
             )
           }
         >
-          {(rows) => (
-            <ul class="rows">
-              {rows.map(({ id, key, title, state, assigneeName, createdAt, project }) => (
-                <li key={id} class="next-row link-row">
-                  {may('missions:run') && (
-                    <input
-                      type="checkbox"
-                      class="select-row"
-                      aria-label={`Select ${title}`}
-                      disabled={state !== 'open'}
-                      checked={state === 'open' && selection.has(id)}
-                      onClick={({ currentTarget, shiftKey }) => selection.select(id, currentTarget.checked, shiftKey)}
-                    />
-                  )}
-                  <Pill status={state} />
-                  <div class="grow">
-                    <a class="row-link" href={pageAt(`/issues/${id}`)}>
-                      {title}
-                    </a>
-                    <div class="muted small clip">{[key, project?.name, assigneeName].filter(Boolean).join(' · ')}</div>
-                  </div>
-                  <When at={createdAt} />
-                </li>
-              ))}
-            </ul>
+          {({ id, key, title, state, assigneeName, createdAt, project }) => (
+            <li key={id} class="next-row link-row">
+              {may('missions:run') && (
+                <input
+                  type="checkbox"
+                  class="select-row"
+                  aria-label={`Select ${title}`}
+                  disabled={state !== 'open'}
+                  checked={state === 'open' && selection.has(id)}
+                  onClick={({ currentTarget, shiftKey }) => selection.select(id, currentTarget.checked, shiftKey)}
+                />
+              )}
+              <Pill status={state} />
+              <div class="grow">
+                <a class="row-link" href={pageAt(`/issues/${id}`)}>
+                  {title}
+                </a>
+                <div class="muted small clip">{[key, project?.name, assigneeName].filter(Boolean).join(' · ')}</div>
+              </div>
+              <When at={createdAt} />
+            </li>
           )}
-        </ListView>
+        </RowList>
       </Card>
     </>
   );

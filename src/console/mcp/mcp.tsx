@@ -1,7 +1,7 @@
 // The MCP servers that are bound to the projects of the organization.
 import { mcpBindings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
@@ -13,7 +13,7 @@ export function Mcp() {
     <>
       <Heading title="MCP servers" />
       <Card title="Bound servers">
-        <ListView
+        <RowList
           list={listFrom(reading, (data) => data.mcpBindings.bindings)}
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
@@ -23,25 +23,21 @@ export function Mcp() {
             </p>
           }
         >
-          {(rows) => (
-            <ul class="rows">
-              {rows.map(({ projectId, projectName, serverName, status, statusDetail, transport, roles, updatedAt }) => (
-                <li key={`${projectId} ${serverName}`} class="next-row">
-                  <Pill status={status.replaceAll('_', ' ')} />
-                  <div class="grow">
-                    <a class="row-link" href={pageAt(`/projects/${projectId}/mcp`)}>
-                      {serverName}
-                    </a>
-                    <div class="muted small break">
-                      {[projectName, transport, roles.join(', '), statusDetail].filter(Boolean).join(' · ')}
-                    </div>
-                  </div>
-                  <When at={updatedAt} />
-                </li>
-              ))}
-            </ul>
+          {({ projectId, projectName, serverName, status, statusDetail, transport, roles, updatedAt }) => (
+            <li key={`${projectId} ${serverName}`} class="next-row">
+              <Pill status={status.replaceAll('_', ' ')} />
+              <div class="grow">
+                <a class="row-link" href={pageAt(`/projects/${projectId}/mcp`)}>
+                  {serverName}
+                </a>
+                <div class="muted small break">
+                  {[projectName, transport, roles.join(', '), statusDetail].filter(Boolean).join(' · ')}
+                </div>
+              </div>
+              <When at={updatedAt} />
+            </li>
           )}
-        </ListView>
+        </RowList>
       </Card>
     </>
   );

@@ -3,7 +3,7 @@
 import { busySandboxes, endedRuns, openRuns, type SpendQuery, setup, spend, upcoming } from '../generated/documents.ts';
 import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { ListView, RowList } from '../kit/list-view.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
 import { Card, ErrorNote, Meter, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Page, usePolledReading } from '../kit/reading.ts';
@@ -170,30 +170,26 @@ function Next() {
   const reading = usePolledReading(upcoming, {});
   return (
     <Card title="Next" aside={<a href={pageAt('/schedules')}>All schedules</a>}>
-      <ListView
+      <RowList
         list={listFrom(reading, (data) => data.upcomingOccurrences.data)}
         skeleton={<Skeleton rows={4} height={46} />}
         empty={<p>Nothing is scheduled.</p>}
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map(({ at, name, scheduledTaskId, automationId, project }) => (
-              <li key={scheduledTaskId ?? automationId} class="next-row">
-                <div class="grow">
-                  <a
-                    class="row-link"
-                    href={pageAt(scheduledTaskId ? `/tasks/${scheduledTaskId}` : `/automations/${automationId}`)}
-                  >
-                    {name}
-                  </a>
-                  <div class="muted small clip">{project?.name}</div>
-                </div>
-                <When at={at} />
-              </li>
-            ))}
-          </ul>
+        {({ at, name, scheduledTaskId, automationId, project }) => (
+          <li key={scheduledTaskId ?? automationId} class="next-row">
+            <div class="grow">
+              <a
+                class="row-link"
+                href={pageAt(scheduledTaskId ? `/tasks/${scheduledTaskId}` : `/automations/${automationId}`)}
+              >
+                {name}
+              </a>
+              <div class="muted small clip">{project?.name}</div>
+            </div>
+            <When at={at} />
+          </li>
         )}
-      </ListView>
+      </RowList>
     </Card>
   );
 }

@@ -11,7 +11,7 @@ import {
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { ListView, RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Commands, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useList, usePolledReading, useReading, useRefresh } from '../kit/reading.ts';
@@ -148,47 +148,43 @@ function Environments({ projectId }: OfProject) {
   useRefresh(list.read);
   return (
     <Card title="Preview environments">
-      <ListView
+      <RowList
         list={list}
         skeleton={<Skeleton rows={2} />}
         empty={<p>A mission creates a preview environment when it has a change to show.</p>}
       >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map(({ environmentId, status, prNumber, workerName, createdAt, destroyedAt, expiresAt }) => (
-              <li key={environmentId} class="next-row">
-                <Pill status={status} />
-                <div class="grow clip">
-                  {status === 'active' && workerName ? (
-                    <a href={previewOf(workerName)}>Open preview</a>
-                  ) : (
-                    (workerName ?? 'Preview')
-                  )}
-                  {prNumber !== null && <span class="muted"> · #{prNumber}</span>}
-                </div>
-                {status === 'active' && may('environments:write') && (
-                  <Action
-                    label="Destroy"
-                    describes={`Destroy ${workerName ?? 'the preview'}`}
-                    class="danger slim"
-                    question="The preview environment is destroyed, and its address stops working."
-                    act={(key) => mutate(destroyEnvironment, { environmentId }, key).then(list.read)}
-                  />
-                )}
-                <div class="when muted small">
-                  {status === 'active' && expiresAt !== null ? (
-                    <>
-                      until <Time at={expiresAt} />
-                    </>
-                  ) : (
-                    <Time at={destroyedAt ?? createdAt} />
-                  )}
-                </div>
-              </li>
-            ))}
-          </ul>
+        {({ environmentId, status, prNumber, workerName, createdAt, destroyedAt, expiresAt }) => (
+          <li key={environmentId} class="next-row">
+            <Pill status={status} />
+            <div class="grow clip">
+              {status === 'active' && workerName ? (
+                <a href={previewOf(workerName)}>Open preview</a>
+              ) : (
+                (workerName ?? 'Preview')
+              )}
+              {prNumber !== null && <span class="muted"> · #{prNumber}</span>}
+            </div>
+            {status === 'active' && may('environments:write') && (
+              <Action
+                label="Destroy"
+                describes={`Destroy ${workerName ?? 'the preview'}`}
+                class="danger slim"
+                question="The preview environment is destroyed, and its address stops working."
+                act={(key) => mutate(destroyEnvironment, { environmentId }, key).then(list.read)}
+              />
+            )}
+            <div class="when muted small">
+              {status === 'active' && expiresAt !== null ? (
+                <>
+                  until <Time at={expiresAt} />
+                </>
+              ) : (
+                <Time at={destroyedAt ?? createdAt} />
+              )}
+            </div>
+          </li>
         )}
-      </ListView>
+      </RowList>
     </Card>
   );
 }

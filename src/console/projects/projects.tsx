@@ -4,7 +4,7 @@ import { type ProjectStatus, projects } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { ListView } from '../kit/list-view.tsx';
+import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList } from '../kit/reading.ts';
@@ -40,7 +40,7 @@ export function Projects() {
         <OrderFilter />
       </div>
       <Card title="Projects">
-        <ListView
+        <RowList
           list={list}
           skeleton={<Skeleton rows={5} height={54} />}
           empty={
@@ -51,25 +51,21 @@ export function Projects() {
             </p>
           }
         >
-          {(rows) => (
-            <ul class="rows">
-              {rows.map(({ id, name, issueCode, scmOwner, scmRepo, status }) => (
-                <li key={id} class="next-row">
-                  <div class="grow">
-                    <a class="row-link" href={pageAt(`/projects/${id}`)}>
-                      {name}
-                    </a>
-                    <div class="muted small clip">
-                      {scmOwner}/{scmRepo}
-                      {issueCode && ` · ${issueCode}`}
-                    </div>
-                  </div>
-                  <Pill status={status} />
-                </li>
-              ))}
-            </ul>
+          {({ id, name, issueCode, scmOwner, scmRepo, status }) => (
+            <li key={id} class="next-row">
+              <div class="grow">
+                <a class="row-link" href={pageAt(`/projects/${id}`)}>
+                  {name}
+                </a>
+                <div class="muted small clip">
+                  {scmOwner}/{scmRepo}
+                  {issueCode && ` · ${issueCode}`}
+                </div>
+              </div>
+              <Pill status={status} />
+            </li>
           )}
-        </ListView>
+        </RowList>
       </Card>
     </>
   );
