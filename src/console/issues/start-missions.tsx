@@ -2,13 +2,13 @@
 import { useMemo, useState } from 'preact/hooks';
 import { type IssueRowFragment, type StartMissionsMutation, startMissions } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
-import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { pageAt } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
 import type { useSelection } from '../kit/selection.tsx';
 import { plural } from '../kit/words.tsx';
-import { hasModel, NoModel, useAgents, wordsOf } from '../missions/mission-task.tsx';
+import { AgentChoice, hasModel, NoModel, useAgents } from '../missions/mission-task.tsx';
 
 type Start = StartMissionsMutation['startMissions']['starts'][number] & { title: string };
 
@@ -69,14 +69,7 @@ function StartForm({ issues, cancel, done }: FormProperties) {
         isOff={issues.length === 0 || !hasModel(agents, agentId)}
         close={cancel}
       >
-        {agents && (
-          <Choice
-            form={form}
-            name="agentId"
-            label="Agent"
-            options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
-          />
-        )}
+        <AgentChoice form={form} agents={agents} />
         {!hasModel(agents, agentId) && <NoModel />}
         <Text form={form} name="budgetUsd" label="Budget per mission in US dollars" type="number" step="0.01" />
         <Text form={form} name="prompt" label="Task" rows={2} maxLength={20_000}>

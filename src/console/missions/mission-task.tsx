@@ -1,4 +1,5 @@
 // Fields for the agent and the task of a mission: a prompt for an agent with a model, or a script for a script agent.
+import type { ComponentChildren } from 'preact';
 import { type AgentNamesQuery, agentNames } from '../generated/documents.ts';
 import { Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
@@ -26,21 +27,33 @@ interface TaskProperties<V> {
   hint?: string;
 }
 
+interface AgentProperties<V> {
+  form: Form<V>;
+  agents: readonly NamedAgent[] | null;
+  children?: ComponentChildren;
+}
+
+/** The choice between the team and one agent. */
+export const AgentChoice = <V extends { agentId: string }>({ form, agents, children }: AgentProperties<V>) =>
+  agents && (
+    <Choice
+      form={form}
+      name="agentId"
+      label="Agent"
+      options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
+    >
+      {children}
+    </Choice>
+  );
+
 export function TaskFields<V extends { agentId: string; prompt: string }>({ form, agents, hint }: TaskProperties<V>) {
   const { agentId } = form.values;
   const isScript = agents?.find(({ id }) => id === agentId)?.harness === 'shell';
   return (
     <>
-      {agents && (
-        <Choice
-          form={form}
-          name="agentId"
-          label="Agent"
-          options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
-        >
-          Choose one agent, or use the organization’s team. A script needs no model.
-        </Choice>
-      )}
+      <AgentChoice form={form} agents={agents}>
+        Choose one agent, or use the organization’s team. A script needs no model.
+      </AgentChoice>
       {!hasModel(agents, agentId) && <NoModel />}
       {isScript ? (
         <Text form={form} name="prompt" label="Script" rows={8} maxLength={20_000} isCode required>
@@ -55,7 +68,7 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
   );
 }
 
-export const wordsOf = ({ name, harness, model, hasModel }: NamedAgent): string => {
+const wordsOf = ({ name, harness, model, hasModel }: NamedAgent): string => {
   if (harness === 'shell') return name === 'Script' ? 'Script' : `${name} (script)`;
   return `${name} (${harness} with ${model}${hasModel ? '' : ', not connected'})`;
 };

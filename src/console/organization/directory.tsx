@@ -1,5 +1,4 @@
 // The directory: users and groups that an identity provider maintains, the roles of groups, and the tokens of the provider.
-import { useState } from 'preact/hooks';
 import {
   type DirectoryGroupRole,
   type DirectoryGroupsQuery,
@@ -11,10 +10,11 @@ import {
 import { mutate } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { RowList } from '../kit/list-view.tsx';
-import { Action, Card, Skeleton } from '../kit/pieces.tsx';
+import { Card, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useFilter, useList, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { DirectoryTokens } from './directory-tokens.tsx';
+import { RoleSelect } from './role-select.tsx';
 
 export function Directory() {
   const groups = useReading(directoryGroups, {});
@@ -68,11 +68,10 @@ const Groups = ({ reading, isOwner }: GroupsProperties) => (
   </Card>
 );
 
-const roles: readonly DirectoryGroupRole[] = ['viewer', 'member', 'admin'];
+const roles: readonly (DirectoryGroupRole | '')[] = ['', 'viewer', 'member', 'admin'];
 
 function Group({ group, isOwner, read }: { group: GroupRow; isOwner: boolean; read(): void }) {
   const { id, displayName, role, memberCount } = group;
-  const [wanted, setWanted] = useState<DirectoryGroupRole | null>(role);
   return (
     <li class="next-row wrap">
       <div class="grow">
@@ -82,29 +81,15 @@ function Group({ group, isOwner, read }: { group: GroupRow; isOwner: boolean; re
         <div class="muted small">{plural(memberCount, 'user')}</div>
       </div>
       {isOwner ? (
-        <>
-          <select
-            class="slim-select"
-            aria-label={`Role of the members of ${displayName}`}
-            value={wanted ?? ''}
-            onChange={({ currentTarget }) => setWanted((currentTarget.value || null) as DirectoryGroupRole | null)}
-          >
-            <option value="">no role</option>
-            {roles.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-          {wanted !== role && (
-            <Action
-              label="Save"
-              describes={`Save the role of ${displayName}`}
-              class="slim"
-              act={(key) => mutate(setDirectoryGroupRole, { directoryGroupId: id, role: wanted }, key).then(read)}
-            />
-          )}
-        </>
+        <RoleSelect
+          role={role ?? ''}
+          roles={roles}
+          label={`Role of the members of ${displayName}`}
+          name={displayName}
+          save={(wanted, key) =>
+            mutate(setDirectoryGroupRole, { directoryGroupId: id, role: wanted || null }, key).then(read)
+          }
+        />
       ) : (
         <span class="tag">{role ?? 'no role'}</span>
       )}

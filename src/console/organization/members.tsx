@@ -19,6 +19,7 @@ import { useFilter, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { Erase, FormerMembers } from './former-members.tsx';
 import { Accounts } from './member-accounts.tsx';
+import { RoleSelect } from './role-select.tsx';
 
 type Member = MembersQuery['memberships']['memberships'][number];
 
@@ -98,7 +99,6 @@ function People({ members: all, me, read }: { members: Member[]; me: MembersQuer
 
 function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read(): void }) {
   const { userId, role, person, createdAt } = member;
-  const [wanted, setWanted] = useState<OrgRole>(role);
   const name = person?.name ?? userId;
   return (
     <li class="next-row wrap">
@@ -114,26 +114,13 @@ function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read
       </div>
       {may('members:write') ? (
         <>
-          <select
-            class="slim-select"
-            aria-label={`Role of ${name}`}
-            value={wanted}
-            onChange={({ currentTarget }) => setWanted(currentTarget.value as OrgRole)}
-          >
-            {roles.map(([one]) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-          {wanted !== role && (
-            <Action
-              label="Save"
-              describes={`Save the role of ${name}`}
-              class="slim"
-              act={(key) => mutate(updateMembership, { orgId, userId, role: wanted }, key).then(read)}
-            />
-          )}
+          <RoleSelect
+            role={role}
+            roles={roles.map(([one]) => one)}
+            label={`Role of ${name}`}
+            name={name}
+            save={(wanted, key) => mutate(updateMembership, { orgId, userId, role: wanted }, key).then(read)}
+          />
           <Action
             label={isMe ? 'Leave' : 'Remove'}
             describes={isMe ? 'Leave the organization' : `Remove ${name}`}
