@@ -4,7 +4,7 @@ import { shownModel } from '../../surfaces/console/models.ts';
 import { type AgentRole, type AgentRowFragment, agents, runtimes } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, useWord } from '../kit/filters.tsx';
-import { Heading } from '../kit/heading.tsx';
+import { CreateLink, Heading } from '../kit/heading.tsx';
 import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Skeleton } from '../kit/pieces.tsx';
@@ -26,11 +26,7 @@ export function Agents() {
           graphql="{ agents { data { id name role harness model } nextCursor } }"
           client={`client.agents(${role ? `{ role: '${role}' }` : ''})`}
         />
-        {may('agents:write') && (
-          <a class="button slim" href={pageAt('/agents/new')}>
-            Create agent
-          </a>
-        )}
+        <CreateLink scope="agents:write" path="/agents/new" label="Create agent" />
       </Heading>
       <div class="columns">
         <Card title="Agents">

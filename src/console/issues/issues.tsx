@@ -12,7 +12,7 @@ import {
   useOrder,
   useWord,
 } from '../kit/filters.tsx';
-import { Heading } from '../kit/heading.tsx';
+import { CreateLink, Heading } from '../kit/heading.tsx';
 import { RowList } from '../kit/list-view.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
@@ -45,11 +45,11 @@ export function Issues() {
   return (
     <>
       <Heading title="Issues">
-        {may('missions:run') && (
-          <a class="button slim" href={pageAt(`/issues/new${projectId ? `?projectId=${projectId}` : ''}`)}>
-            New issue
-          </a>
-        )}
+        <CreateLink
+          scope="missions:run"
+          path={`/issues/new${projectId ? `?projectId=${projectId}` : ''}`}
+          label="New issue"
+        />
         <CopyAs
           graphql={`{ issues(limit: 30${words.join('')}) { data { id key title state } nextCursor } }`}
           client={`client.issues(${words.length > 0 ? JSON.stringify(filters) : ''})`}

@@ -2,7 +2,7 @@
 // navigation, so that a screen reader announces the page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { firstTitle } from './page.ts';
+import { firstTitle, may, pageAt } from './page.ts';
 import { setTitle } from './page-title.ts';
 
 let hasNavigated = false;
@@ -57,3 +57,18 @@ export function Heading({ title, above = [], children }: Properties) {
     </>
   );
 }
+
+interface CreateLinkProperties {
+  /** The scope without which the page has no link. */
+  scope: string;
+  path: string;
+  label: string;
+}
+
+/** A link in the heading to the page that creates a record. */
+export const CreateLink = ({ scope, path, label }: CreateLinkProperties) =>
+  may(scope) && (
+    <a class="button slim" href={pageAt(path)}>
+      {label}
+    </a>
+  );

@@ -4,9 +4,9 @@ import { useState } from 'preact/hooks';
 import type { MissionViewLayout } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { FilterChoice, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
-import { Heading } from '../kit/heading.tsx';
+import { CreateLink, Heading } from '../kit/heading.tsx';
 import { ListView } from '../kit/list-view.tsx';
-import { may, pageAt } from '../kit/page.ts';
+import { may } from '../kit/page.ts';
 import { Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { Bulk, SelectAll, useSelection } from '../kit/selection.tsx';
@@ -45,11 +45,7 @@ export function Runs() {
           cli={`aep runs${status ? ` --status ${status}` : ''}${projectId ? ` --project ${projectId}` : ''}`}
           graphql="{ runs(limit: 30) { data { id status missionTitle } nextCursor } }"
         />
-        {may('missions:run') && (
-          <a class="button slim" href={pageAt('/runs/new')}>
-            Start mission
-          </a>
-        )}
+        <CreateLink scope="missions:run" path="/runs/new" label="Start mission" />
       </Heading>
       <div class="toolbar">
         <Views shown={{ filters, layout, groupBy }} />

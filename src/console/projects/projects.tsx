@@ -3,9 +3,9 @@
 import { type ProjectStatus, projects } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
-import { Heading } from '../kit/heading.tsx';
+import { CreateLink, Heading } from '../kit/heading.tsx';
 import { RowList } from '../kit/list-view.tsx';
-import { may, pageAt } from '../kit/page.ts';
+import { pageAt } from '../kit/page.ts';
 import { Card, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList } from '../kit/reading.ts';
 
@@ -28,11 +28,7 @@ export function Projects() {
           client="client.projects()"
           cli="aep projects list"
         />
-        {may('projects:write') && (
-          <a class="button slim" href={pageAt('/projects/new')}>
-            Create project
-          </a>
-        )}
+        <CreateLink scope="projects:write" path="/projects/new" label="Create project" />
       </Heading>
       <div class="filters">
         <SearchFilter name="name" label="Find by name" />

@@ -1,9 +1,9 @@
 // The sandbox templates of the organization: environments that agents work in.
 import { sandboxTemplates, type TemplateRowFragment } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
-import { Heading } from '../kit/heading.tsx';
+import { CreateLink, Heading } from '../kit/heading.tsx';
 import { RowList } from '../kit/list-view.tsx';
-import { may, pageAt } from '../kit/page.ts';
+import { pageAt } from '../kit/page.ts';
 import { Card, Skeleton } from '../kit/pieces.tsx';
 import { useList } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
@@ -20,11 +20,7 @@ export function Templates() {
           client="client.sandboxTemplates()"
           cli="aep templates list"
         />
-        {may('agents:write') && (
-          <a class="button slim" href={pageAt('/templates/new')}>
-            Create template
-          </a>
-        )}
+        <CreateLink scope="agents:write" path="/templates/new" label="Create template" />
       </Heading>
       <p class="muted about">
         A template defines the image, setup and network of a mission’s sandbox. An agent’s own template takes
