@@ -31,6 +31,12 @@ export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');
 }
 
+/** The caller's organization, all of whose records it can reach. @throws 403 for a project-bound credential */
+export function wholeOrganization(caller: Caller): Id<'organization'> {
+  beyondOneProject(caller);
+  return ownOrganization(caller);
+}
+
 /** An empty condition, for lists of records that belong to no project. @throws 403 for a project-bound credential */
 export function orgWide(caller: Caller): Readonly<Record<string, never>> {
   beyondOneProject(caller);

@@ -1,7 +1,7 @@
 // Operations on domains: add a domain, verify it with a TXT record, choose or require its provider, delete it.
 import { domainToASCII } from 'node:url';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { OutboundError, readTxtRecords } from '#foundation/http/outbound.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
@@ -20,12 +20,8 @@ import { IdentityProvider } from './model.ts';
 
 export const recordNameOf = (domain: string): string => `${challengeName}.${domain}`;
 
-const own = (caller: Caller): Pick<SignInDomain, 'orgId'> => {
-  beyondOneProject(caller);
-  return { orgId: ownOrganization(caller) };
-};
-
-export const listDomains = async (caller: Caller): Promise<SignInDomain[]> => SignInDomain.findAll(own(caller));
+export const listDomains = async (caller: Caller): Promise<SignInDomain[]> =>
+  SignInDomain.findAll({ orgId: wholeOrganization(caller) });
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** A domain has at least two labels (RFC 1123 §2.1), the last of which is not a number. */
@@ -37,7 +33,7 @@ const domainName = new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`);
  * domains
  */
 export async function createDomain(caller: Caller, input: { domain: string }): Promise<SignInDomain> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   const domain = domainToASCII(input.domain.trim().toLowerCase().replace(/\.$/, ''));
   if (domain.length > providerText.domain.max || !domainName.test(domain))
     throw invalid.field('domain', 'must be the domain of email addresses, such as example.com');
@@ -75,7 +71,7 @@ const verifiedSql = `update sign_in_domains set verified_at = coalesce(verified_
  * @throws 404, 409 when the record is missing or another organization has verified the domain, 429, 502 when name servers do not answer
  */
 export async function verifyDomain(caller: Caller, domainId: string): Promise<SignInDomain> {
-  const where = { id: domainId as SignInDomain['id'], ...own(caller) };
+  const where = { id: domainId as SignInDomain['id'], orgId: wholeOrganization(caller) };
   const domain = await SignInDomain.get(where);
   await checks.take(domain.orgId);
   await releaseTransaction();
@@ -106,7 +102,7 @@ export interface DomainChanges {
  * @throws 404 for an unknown domain or provider, 409 if no owner could sign in any longer
  */
 export async function changeDomain(caller: Caller, domainId: string, changes: DomainChanges): Promise<SignInDomain> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     const before = await lockDomain(trx, orgId, domainId);
     const providerId = (changes.providerId === undefined ? before.providerId : changes.providerId) as
@@ -148,7 +144,7 @@ async function requireUsable(trx: Transaction, { orgId, domain, providerId, veri
 
 /** Deletes a domain. @throws 404, 409 while its provider is required */
 export async function deleteDomain(caller: Caller, domainId: string): Promise<{ ok: true; id: string }> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     const { id, domain, required } = await lockDomain(trx, orgId, domainId);
     if (required)

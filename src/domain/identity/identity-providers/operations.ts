@@ -1,6 +1,6 @@
 // Operations on identity providers: list, connect, change, delete, and find the provider for an email address.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { addresses, isIdentifier } from '#foundation/http/addresses.ts';
@@ -18,11 +18,6 @@ import { SignInDomain } from './domain-model.ts';
 import { ProviderIdentity } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
 
-export const ownProviders = (caller: Caller): Pick<IdentityProvider, 'orgId'> => {
-  beyondOneProject(caller);
-  return { orgId: ownOrganization(caller) };
-};
-
 /** Path prefix of the console's pages for signing in through the provider. */
 export const pathOf = (providerId: string): string => `/sign-in/sso/${providerId}`;
 /** The URL to which the provider sends the browser back. */
@@ -35,7 +30,7 @@ export const entityIdOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
 export const secretContext = (providerId: string): string => `identity provider:${providerId}`;
 
 export const listProviders = async (caller: Caller): Promise<IdentityProvider[]> =>
-  IdentityProvider.findAll(ownProviders(caller));
+  IdentityProvider.findAll({ orgId: wholeOrganization(caller) });
 
 export interface NewProvider {
   name: string;
@@ -47,7 +42,7 @@ export interface NewProvider {
 
 /** Connects a provider, which is offered once it has been tested. @throws 400 for an issuer that is not a public https URL, 409 beyond the maximum */
 export async function createProvider(caller: Caller, input: NewProvider): Promise<IdentityProvider> {
-  const { orgId } = ownProviders(caller);
+  const orgId = wholeOrganization(caller);
   const { name, issuer, clientId, clientSecret, defaultRole = null } = input;
   requireIssuer(issuer);
   requireDefaultRole(defaultRole);
@@ -110,7 +105,7 @@ export async function changeProvider(
   providerId: string,
   { clientSecret, ...input }: ProviderChanges,
 ): Promise<IdentityProvider> {
-  const { orgId } = ownProviders(caller);
+  const orgId = wholeOrganization(caller);
   const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
   if (input.issuer !== undefined) requireIssuer(input.issuer);
   requireDefaultRole(input.defaultRole ?? null);
@@ -155,7 +150,7 @@ export async function refuseRequired(trx: Transaction, { id, orgId }: IdentityPr
  * @throws 404, 409 while a domain requires the provider
  */
 export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
-  const { orgId } = ownProviders(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     const provider = await lockProvider(trx, orgId, providerId);
     await refuseRequired(trx, provider);

@@ -1,5 +1,6 @@
 // Operations on SAML providers, which are connected and changed through their metadata. Metadata with a URL is read again every day.
 import type { Caller } from '#access/principal.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { isIdentifier } from '#foundation/http/addresses.ts';
@@ -13,7 +14,7 @@ import { isWritableSql } from '../../organization/cells/state.ts';
 import { providerAnswer, samlBounds } from './bounds.ts';
 import { ProviderIdentity } from './identity-model.ts';
 import { IdentityProvider } from './model.ts';
-import { insertProvider, lockProvider, ownProviders, refuseRequired, requireDefaultRole } from './operations.ts';
+import { insertProvider, lockProvider, refuseRequired, requireDefaultRole } from './operations.ts';
 import type { SamlMetadata } from './saml-metadata.ts';
 
 /** The metadata itself, or the URL that serves it. */
@@ -53,7 +54,7 @@ export interface NewSamlProvider extends MetadataSource {
  * @throws 400 and 502 for the reasons of `readMetadata`, 409 when the organization already has the maximum number of providers
  */
 export async function createSamlProvider(caller: Caller, input: NewSamlProvider): Promise<IdentityProvider> {
-  const { orgId } = ownProviders(caller);
+  const orgId = wholeOrganization(caller);
   const { name, defaultRole = null, metadataUrl = null } = input;
   requireDefaultRole(defaultRole);
   await releaseTransaction();
@@ -72,7 +73,7 @@ export async function replaceSamlMetadata(
   providerId: string,
   source: MetadataSource,
 ): Promise<IdentityProvider> {
-  const { orgId } = ownProviders(caller);
+  const orgId = wholeOrganization(caller);
   const known = await IdentityProvider.get({ id: providerId as IdentityProvider['id'], orgId });
   if (known.protocol !== 'saml') IdentityProvider.refuse();
   await releaseTransaction();

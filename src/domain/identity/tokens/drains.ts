@@ -1,6 +1,6 @@
 // Tells runtimes to drain: a draining runtime claims no new missions, finishes the missions that it has, and shuts down.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { reference } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -27,8 +27,7 @@ export async function drainRuntime(
   caller: Caller,
   { runtimeTokenId: id, name, isDraining }: Drain,
 ): Promise<ServiceToken> {
-  beyondOneProject(caller);
-  const filter = { id, orgId: ownOrganization(caller) };
+  const filter = { id, orgId: wholeOrganization(caller) };
   await ServiceToken.get(filter);
   await setDraining(id, name, isDraining);
   const token = await ServiceToken.get(filter);

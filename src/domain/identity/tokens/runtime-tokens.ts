@@ -1,7 +1,7 @@
 // Runtime tokens: service tokens bound to one organization. Its admins create, list and revoke them.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, organizationClosed } from '#foundation/problem.ts';
@@ -25,8 +25,7 @@ export interface CreatedRuntimeToken {
  */
 export function createRuntimeToken(caller: Caller, name: string): Promise<CreatedRuntimeToken> {
   admit(caller, 'person');
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if (!(await isOrganizationOpen(trx, orgId))) throw organizationClosed();
@@ -43,14 +42,12 @@ const listSql = `select ${columnsOf(ServiceToken)} from service_tokens where org
 
 /** The organization's tokens: the active ones, then the revoked ones, newest first. */
 export async function listRuntimeTokens(caller: Caller): Promise<ServiceToken[]> {
-  beyondOneProject(caller);
-  return sql(listSql, [ownOrganization(caller)]);
+  return sql(listSql, [wholeOrganization(caller)]);
 }
 
 /** Revokes a token at once; a repeated call changes nothing. @throws 404 */
 export async function revokeRuntimeToken(caller: Caller, id: string): Promise<ServiceToken> {
-  beyondOneProject(caller);
-  const filter = { id, orgId: ownOrganization(caller) };
+  const filter = { id, orgId: wholeOrganization(caller) };
   await ServiceToken.get(filter);
   await revokeServiceToken(id);
   return ServiceToken.get(filter);

@@ -1,7 +1,7 @@
 // Reads and changes how many days an organization keeps the events of its audit log, and deletes events that are older.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { createNextPartition, dropPartition, partitionsOf } from '#foundation/postgres/partitions.ts';
@@ -20,8 +20,7 @@ const setSql = `insert into audit_counters (org_id, retention_days) values ($1, 
   on conflict (org_id) do update set retention_days = excluded.retention_days`;
 
 export async function findRetention(caller: Caller): Promise<AuditRetention> {
-  beyondOneProject(caller);
-  const [found] = await sql<AuditRetention>(findSql, [ownOrganization(caller)]);
+  const [found] = await sql<AuditRetention>(findSql, [wholeOrganization(caller)]);
   return found ?? { days: retentionDays.default };
 }
 

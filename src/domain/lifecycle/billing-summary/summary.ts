@@ -1,6 +1,6 @@
 // The billing summary of an organization (docs/contract.md#billing): its plan, credits, usage and limits.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { credits } from '#limits.ts';
 import { type BillingMode, type BillingPlan, modeOf, type TeamPlanId, teamPlans } from '../../money/billing/catalog.ts';
@@ -59,8 +59,7 @@ export interface BillingSummary {
 }
 
 export async function billingSummary(caller: Caller): Promise<BillingSummary> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const position = await readPosition(orgId);
   const subscription = await currentSubscription(orgId);
   const periodStart = subscription?.periodStart ?? monthOf(now());

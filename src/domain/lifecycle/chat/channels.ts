@@ -1,7 +1,7 @@
 // The channels of projects: a mission that starts in a channel works in the channel's project.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
@@ -17,8 +17,7 @@ import { type ReceivedChatEvent, settleChatEventNow } from './settle.ts';
 
 /** The chat connection, if it belongs to the caller's organization. @throws 404 */
 export async function ownConnection(caller: Caller, integrationId: string): Promise<ChatConnection> {
-  beyondOneProject(caller);
-  return ChatConnection.get({ integrationId: integrationId as never, orgId: ownOrganization(caller) });
+  return ChatConnection.get({ integrationId: integrationId as never, orgId: wholeOrganization(caller) });
 }
 
 export interface Binding {

@@ -1,7 +1,7 @@
 // Connects chat workspaces. A connection consists of a connector, which has the app's token, and an inbound hook, which has the app's
 // signing secret.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -30,8 +30,7 @@ export interface NewChatConnection {
 }
 
 export const listChats = (caller: Caller): Promise<ChatConnection[]> => {
-  beyondOneProject(caller);
-  return ChatConnection.findAll({ orgId: ownOrganization(caller) });
+  return ChatConnection.findAll({ orgId: wholeOrganization(caller) });
 };
 
 /**
@@ -40,8 +39,7 @@ export const listChats = (caller: Caller): Promise<ChatConnection[]> => {
  * chat connectors, 502
  */
 export async function connectChat(caller: Caller, input: NewChatConnection): Promise<ChatConnection> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const { vendor, displayName, botToken, signingSecret } = input;
   const integrationId = (await firstStep(async () => newId('integration'))) as Id<'integration'>;
   const connected = await ChatConnection.find({ integrationId, orgId });

@@ -1,6 +1,6 @@
 // Notices of an organization for one caller: list them, dismiss one.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { ownOrganization, ownPerson, wholeOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -23,8 +23,7 @@ export async function listNotices(caller: Caller): Promise<Notice[]> {
 
 /** All notices, including dismissed ones. A cause that the caller is not allowed to read produces no notice. */
 async function presentNotices(caller: Caller): Promise<Notice[]> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const readable = conditions.filter(([scope]) => caller.scopes.has(scope));
   const found = (await Promise.all(readable.map(([, read]) => read(caller)))).flat();
   if (found.length === 0) return [];

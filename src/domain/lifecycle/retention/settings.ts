@@ -1,6 +1,6 @@
 // Days for which an organization keeps details, logs, artifacts and sandboxes of ended missions.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { snake } from '#foundation/postgres/reads.ts';
@@ -33,8 +33,7 @@ const setSql = `insert into retention_settings (org_id, ${columns.join(', ')}) v
   on conflict (org_id) do update set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}`;
 
 export async function findRetentionSettings(caller: Caller): Promise<RetentionSettings> {
-  beyondOneProject(caller);
-  const [found] = await sql<RetentionSettings>(findSql, [ownOrganization(caller)]);
+  const [found] = await sql<RetentionSettings>(findSql, [wholeOrganization(caller)]);
   return found ?? none;
 }
 

@@ -1,6 +1,6 @@
 // Setup progress of an organization: read it, mark milestones and groups, follow a guide.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, ownPerson, wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { notFound } from '#foundation/problem.ts';
@@ -53,8 +53,7 @@ export interface SetupProgress extends GroupProgress {
 
 /** The setup of the organization. A skipped milestone counts as settled for `complete`, but not as reached. */
 export async function readSetup(caller: Caller): Promise<SetupProgress> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const [rows, guides, firstMission] = await Promise.all([
     SetupMilestone.findAll({ orgId }),
     readGuides(orgId, caller.userId),
@@ -135,8 +134,7 @@ export async function markGroup(caller: Caller, groupId: string, mark: SetupMark
 }
 
 async function writeMarks(caller: Caller, ids: readonly MilestoneId[], mark: SetupMark): Promise<SetupProgress> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const marked = mark === 'reset' ? { mark: null, markedAt: null } : { mark, markedAt: now() };
   // Rows are written in the order of their ids, so that concurrent writers do not deadlock.
   const rows = [...ids].sort().map((milestoneId) => ({ orgId, milestoneId, ...marked }));

@@ -1,6 +1,6 @@
 // Operations on webhook endpoints: list, create, change, replace the secret, delete.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { checkAddressText } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
@@ -15,16 +15,11 @@ import { leaseMs, secretOverlapMs, webhookCounts } from './bounds.ts';
 import { WebhookEndpoint } from './model.ts';
 import { newSecretOf } from './secrets.ts';
 
-const own = (caller: Caller): Pick<WebhookEndpoint, 'orgId'> => {
-  beyondOneProject(caller);
-  return { orgId: ownOrganization(caller) };
-};
-
 export const listEndpoints = async (caller: Caller, page: PageRequest): Promise<Page<WebhookEndpoint>> =>
-  WebhookEndpoint.page(own(caller), page);
+  WebhookEndpoint.page({ orgId: wholeOrganization(caller) }, page);
 
 export const findEndpoint = async (caller: Caller, endpointId: string): Promise<WebhookEndpoint> =>
-  WebhookEndpoint.get({ id: endpointId as WebhookEndpoint['id'], ...own(caller) });
+  WebhookEndpoint.get({ id: endpointId as WebhookEndpoint['id'], orgId: wholeOrganization(caller) });
 
 export interface NewEndpoint {
   name: string;
@@ -45,7 +40,7 @@ export interface EndpointWithSecret {
  * @throws 400 for a URL that is not public, 404 for an unknown project, 409 beyond the maximum number of endpoints
  */
 export async function createEndpoint(caller: Caller, input: NewEndpoint): Promise<EndpointWithSecret> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   const { name, url, types = [], projectIds = [], ordered = false } = input;
   requireAddress(url);
   await numberChanges(orgId);
@@ -95,7 +90,7 @@ export async function changeEndpoint(
   endpointId: string,
   { enabled, ...fields }: EndpointChanges,
 ): Promise<WebhookEndpoint> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   await findEndpoint(caller, endpointId);
   if (fields.url !== undefined) requireAddress(fields.url);
   return transaction(async (trx) => {
@@ -143,7 +138,7 @@ const replaceSql = `update webhook_endpoints set sealed_previous_secret = sealed
 
 /** Replaces the secret. For a day, messages are also signed with the earlier one. */
 export async function replaceSecret(caller: Caller, endpointId: string): Promise<EndpointWithSecret> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     const before = await lockEndpoint(trx, orgId, endpointId);
     const { secret, sealed } = newSecretOf(before.id);
@@ -154,7 +149,7 @@ export async function replaceSecret(caller: Caller, endpointId: string): Promise
 }
 
 export async function deleteEndpoint(caller: Caller, endpointId: string): Promise<{ ok: true; id: string }> {
-  const { orgId } = own(caller);
+  const orgId = wholeOrganization(caller);
   const deleted = await WebhookEndpoint.query()
     .where({ id: endpointId as WebhookEndpoint['id'], orgId })
     .delete();

@@ -1,6 +1,6 @@
 // Checkouts: an organization chooses an offer, and the provider takes the payment and reports it with an event.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -26,8 +26,7 @@ export interface NewCheckout {
  * a subscription is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   // The transaction with the checkout ends before the payment provider is called. If that call fails, the checkout stays unpaid and
   // expires.
   const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
@@ -86,8 +85,7 @@ async function refuseSecondSubscription(orgId: string): Promise<void> {
 
 /** Returns an unpaid checkout as expired once its deadline has passed, even if the provider has not reported that. */
 export async function findCheckout(caller: Caller, id: string): Promise<BillingCheckout> {
-  beyondOneProject(caller);
-  const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: ownOrganization(caller) });
+  const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: wholeOrganization(caller) });
   const isExpired = checkout.status === 'open' && checkout.expiresAt <= now();
   return isExpired ? { ...checkout, status: 'expired' } : checkout;
 }

@@ -1,6 +1,6 @@
 // The plan of an organization, derived from its purchases, and the limits of the plan.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
 import { paymentRequired } from '#foundation/problem.ts';
@@ -57,13 +57,11 @@ export function requireOwn(caller: Caller, orgId: string | null | undefined): vo
 
 /** An order of the caller's organization. @throws 404 for an order of another organization */
 export async function findOrder(caller: Caller, id: string): Promise<BillingOrder> {
-  beyondOneProject(caller);
-  return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });
+  return BillingOrder.get({ id: id as BillingOrder['id'], orgId: wholeOrganization(caller) });
 }
 
 /** The newest 200 orders of the caller's organization, newest first. */
 export async function listOrders(caller: Caller): Promise<BillingOrder[]> {
-  beyondOneProject(caller);
-  const { data } = await BillingOrder.page({ orgId: ownOrganization(caller) }, { limit: 200 });
+  const { data } = await BillingOrder.page({ orgId: wholeOrganization(caller) }, { limit: 200 });
   return data;
 }

@@ -1,7 +1,7 @@
 // Requests for credits: a member sends a request, and the organization's owners read it in the billing summary. Further messages are
 // appended to the open request.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { ownPerson, wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Key } from '#foundation/postgres/base-model.ts';
@@ -21,8 +21,7 @@ export interface RequestedCredits {
 
 /** Sends a request for credits. @throws 409 beyond the maximum number of messages in a request */
 export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const at = now();
   const words = { message, userId: ownPerson(caller), at };
   return transaction(async (trx) => {

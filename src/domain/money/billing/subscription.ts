@@ -1,6 +1,6 @@
 // An organization's changes to its subscription. The provider is updated first, because it collects the payments.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -27,8 +27,7 @@ export async function updateSubscription(
   caller: Caller,
   { plan, cancelAtPeriodEnd }: SubscriptionChanges,
 ): Promise<BillingSubscription> {
-  beyondOneProject(caller);
-  const current = await currentSubscription(ownOrganization(caller));
+  const current = await currentSubscription(wholeOrganization(caller));
   const provider = current && providerNamed(current.provider);
   if (!current || !provider)
     throw conflict('The organization has no subscription. Buy one with POST /billing/checkout-sessions.');

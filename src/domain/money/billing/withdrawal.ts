@@ -1,7 +1,7 @@
 // Withdrawal from an order within its legal window: unspent credits are taken back, and their share of the price is refunded, rounded up to
 // the cent. The order and the ledger change in one transaction. Afterwards the provider is asked to refund, repeatedly until it accepts.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
@@ -56,8 +56,7 @@ export function withdrawable(order: BillingOrder, lot: OpenLot | null): Withdraw
  * @throws 409 after the window, for a second withdrawal, and when all credits are spent
  */
 export const withdrawOrder = (caller: Caller, id: string, reason: string | null): Promise<Withdrawal> => {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   return transaction(async (trx) => {
     const order = await BillingOrder.lock(trx, { id, orgId });
     if (!order) BillingOrder.refuse();

@@ -1,6 +1,6 @@
 // An organization's view of its credits: the balance, its sources, and the ledger by cursor.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -63,8 +63,7 @@ const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers
 
 /** The transfers that changed the amount owned by the organization, newest first. */
 export async function listLedger(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<CreditTransfer>> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   await readPosition(orgId);
   const binding = `credit_transfers\n${orgId}`;
   const before = cursor == null ? Number.MAX_SAFE_INTEGER : unpackCursor(binding, cursor)[0];

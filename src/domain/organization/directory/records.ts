@@ -1,6 +1,6 @@
 // The users and groups of a directory, as the organization's own pages show them.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -29,8 +29,7 @@ export async function listDirectoryUsers(
   caller: Caller,
   { query, ...request }: PageRequest & { query?: string | null | undefined },
 ): Promise<Page<ListedUser>> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const page = await DirectoryUser.page({ orgId, email: containsWords(query, 'userName') }, request);
   const joined = await membersAmong(
     orgId,
@@ -54,6 +53,5 @@ const groupsSql = `select ${columnsOf(DirectoryGroup, 'g')}, count(m.directory_u
 
 /** All groups by name, with the number of their users. */
 export async function listDirectoryGroups(caller: Caller): Promise<ListedGroup[]> {
-  beyondOneProject(caller);
-  return sql(groupsSql, [ownOrganization(caller)]);
+  return sql(groupsSql, [wholeOrganization(caller)]);
 }

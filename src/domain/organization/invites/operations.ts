@@ -1,6 +1,6 @@
 // Operations on invites. Members list, send and revoke them; the invited person lists and accepts them.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -20,8 +20,7 @@ import { admitInvite } from './rate.ts';
 
 /** All invites of the organization, with any status, newest first. */
 export async function listInvites(caller: Caller): Promise<Invite[]> {
-  beyondOneProject(caller);
-  return Invite.findAll({ orgId: ownOrganization(caller) });
+  return Invite.findAll({ orgId: wholeOrganization(caller) });
 }
 
 export interface NewInvite {
@@ -31,8 +30,7 @@ export interface NewInvite {
 
 /** Invites an email address and sends the mail. @throws 409 for a pending invite or a member, 429 beyond the daily limits */
 export async function createInvite(caller: Caller, input: NewInvite): Promise<Invite> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   refuseRoleAbove(caller, input.role);
   const email = normalizeEmail(input.email);
   const person = await findPersonByAddress(email);
@@ -82,8 +80,7 @@ async function insertInvite(
 
 /** Revokes a pending invite; a revoked or expired invite is unchanged. @throws 404, 409 for an accepted invite */
 export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ ok: true }> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const revoked = await Invite.pending().where({ id: inviteId, orgId }).patch({ revokedAt: now() });
   if (revoked === 0) {
     const invite = await Invite.get({ id: inviteId, orgId });

@@ -2,7 +2,7 @@
 // (`allowsAddressSql`; docs/decisions/0079-networks-are-checked-with-the-credential.md).
 import { isIP, isIPv4 } from 'node:net';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { plainAddress } from '#foundation/http/network.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -32,8 +32,7 @@ export function readNetwork(text: string): string | null {
 const findSql = 'select allowed_networks::text[] as networks from organizations where id = $1';
 
 export async function findAllowedNetworks(caller: Caller): Promise<AllowedNetworks> {
-  beyondOneProject(caller);
-  const [found] = await sql<{ networks: string[] | null }>(findSql, [ownOrganization(caller)]);
+  const [found] = await sql<{ networks: string[] | null }>(findSql, [wholeOrganization(caller)]);
   return { networks: found?.networks ?? [], address: addressOf(caller) };
 }
 

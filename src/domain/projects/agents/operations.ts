@@ -1,7 +1,7 @@
 // Operations on agents: list, read, create, update, delete. The built-in ones exist in every organization and cannot be changed. Agents
 // belong to the whole organization, so a project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
@@ -54,8 +54,7 @@ export async function listAgents(
   caller: Caller,
   { role, ...page }: PageRequest & { role?: AgentRole | null | undefined },
 ): Promise<Page<AgentRecord>> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const values = [orgId, JSON.stringify(builtinsOf(orgId).map(asRow)), ...(role ? [role] : [])];
   const where = role ? ' where role = $3' : '';
   const binding = JSON.stringify(['agents', orgId, role]);
@@ -63,8 +62,7 @@ export async function listAgents(
 }
 
 export async function findAgent(caller: Caller, agentId: string): Promise<AgentRecord> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const builtin = builtinsOf(orgId).find(({ id }) => id === agentId);
   return builtin ?? Agent.get({ id: agentId, orgId });
 }

@@ -1,7 +1,7 @@
 // The harnesses and models that connected runtimes offer (docs/decisions/0034-waiting-runs.md). A runtime is connected while it claims
 // runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { type Room, typesWithin } from '../instance-types/sizes.ts';
@@ -176,8 +176,7 @@ const runtimesSql = `select credential_id, runtime as name, org_id, case when or
 
 /** The runtimes that work for the caller's organization and were seen within the last day: at most 100, the most recently seen first. */
 export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
-  beyondOneProject(caller);
-  return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
+  return sql<Runtime>(runtimesSql, [wholeOrganization(caller), connectedSince()]);
 };
 
 /** The runtimes of all organizations that were seen within the last day: at most 100, the most recently seen first. */

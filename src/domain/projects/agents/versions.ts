@@ -1,7 +1,7 @@
 // Versions of an agent: each change of its settings is kept with its author and note.
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
@@ -89,7 +89,6 @@ export async function listVersions(
   caller: Caller,
   { agentId, ...page }: PageRequest & { agentId: string },
 ): Promise<Page<AgentVersion>> {
-  beyondOneProject(caller);
-  const { id } = await Agent.get({ id: agentId, orgId: ownOrganization(caller) });
+  const { id } = await Agent.get({ id: agentId, orgId: wholeOrganization(caller) });
   return AgentVersion.page({ agentId: id }, page);
 }

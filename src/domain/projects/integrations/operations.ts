@@ -1,7 +1,7 @@
 // Operations on the integrations of an organization: list, create, replace and unseal credentials.
 import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -21,8 +21,7 @@ import {
 
 /** The connectors, oldest first, so that a project's default connectors stay the same when more are added. */
 export async function listIntegrations(caller: Caller): Promise<Integration[]> {
-  beyondOneProject(caller);
-  return Integration.findAll({ orgId: ownOrganization(caller) });
+  return Integration.findAll({ orgId: wholeOrganization(caller) });
 }
 
 const connectorsSql = `select id, vendor, vendor_kind, has_credentials from integrations where org_id = $1 order by ${Integration.order}`;

@@ -2,7 +2,7 @@
 // (docs/contract.md#project-bound-credentials), which may change its own project; only organization-wide credentials create and delete
 // projects.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, reachesProject, wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
@@ -65,8 +65,7 @@ export interface NewProject {
  * @throws 402 above the plan's number of projects
  */
 export async function createProject(caller: Caller, input: NewProject): Promise<Project> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const repository = parseRepository(input.repoFullName);
   // Both reads are sent to the database in one message.
   const [connectors, plan] = await Promise.all([defaultConnectors(orgId, input.tracker), currentPlan(orgId)]);

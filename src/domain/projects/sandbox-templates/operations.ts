@@ -1,7 +1,7 @@
 // Operations on sandbox templates: list, read, create, update, delete. The built-in template exists in every organization and cannot be changed.
 // Templates belong to the whole organization, so a project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
@@ -42,16 +42,14 @@ const asRow = (template: TemplateRecord) =>
 
 /** The organization's own templates, newest first, then the built-in template. */
 export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const values = [orgId, JSON.stringify([asRow(standardOf(orgId))])];
   const binding = JSON.stringify(['sandbox_templates', orgId]);
   return readPageOf<TemplateRecord>({ binding, select: selectTemplatesSql, where: '', values }, page);
 }
 
 export async function findTemplate(caller: Caller, templateId: string): Promise<TemplateRecord> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   return templateId === standardTemplateId ? standardOf(orgId) : SandboxTemplate.get({ id: templateId, orgId });
 }
 
@@ -80,8 +78,7 @@ export async function createTemplate(
   caller: Caller,
   input: TemplateChanges & { name: string },
 ): Promise<TemplateRecord> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   return transaction((trx) => insertTemplate(trx, orgId, input));
 }
 

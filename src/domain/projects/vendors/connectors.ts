@@ -1,7 +1,7 @@
 // Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the base URL
 // is fixed, because a person who could change it would receive the credentials.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
@@ -49,8 +49,7 @@ export interface NewConnector {
  * already has the maximum number of connectors of this kind
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const { vendor, displayName } = input;
   const vendorKind = kindOf(vendor, input.vendorKind);
   const credentials = requireCredentials(vendor, input);
@@ -126,8 +125,7 @@ async function tryCredentials(
 
 /** A connector of the caller's organization. @throws 404 */
 function ownConnector(caller: Caller, id: string): Promise<Integration> {
-  beyondOneProject(caller);
-  return Integration.get({ id, orgId: ownOrganization(caller) });
+  return Integration.get({ id, orgId: wholeOrganization(caller) });
 }
 
 /** Checks the credentials with the vendor now. @throws 404 */

@@ -1,7 +1,7 @@
 // Operations on budgets: list, create, change the amount, delete. Budgets belong to the whole organization, so a
 // project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
@@ -14,16 +14,11 @@ import { lockProjectOf } from '../../projects/projects/operations.ts';
 import { maxBudgets } from './bounds.ts';
 import { Budget, type BudgetPeriod, type BudgetSubject } from './model.ts';
 
-const ownBudgets = (caller: Caller): Pick<Budget, 'orgId'> => {
-  beyondOneProject(caller);
-  return { orgId: ownOrganization(caller) };
-};
-
 export const listBudgets = async (caller: Caller, page: PageRequest): Promise<Page<Budget>> =>
-  Budget.page(ownBudgets(caller), page);
+  Budget.page({ orgId: wholeOrganization(caller) }, page);
 
 export const findBudget = async (caller: Caller, budgetId: string): Promise<Budget> =>
-  Budget.get({ id: budgetId as Budget['id'], ...ownBudgets(caller) });
+  Budget.get({ id: budgetId as Budget['id'], orgId: wholeOrganization(caller) });
 
 export interface NewBudget {
   subject: BudgetSubject;
@@ -38,7 +33,7 @@ export interface NewBudget {
  * subject and period that already have a budget
  */
 export async function createBudget(caller: Caller, input: NewBudget): Promise<Budget> {
-  const { orgId } = ownBudgets(caller);
+  const orgId = wholeOrganization(caller);
   const { subject, period, amountUsd } = input;
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
@@ -83,7 +78,7 @@ export function updateBudget(
   budgetId: string,
   { amountUsd }: { amountUsd?: number | undefined },
 ): Promise<Budget> {
-  const where = { id: budgetId as Budget['id'], ...ownBudgets(caller) };
+  const where = { id: budgetId as Budget['id'], orgId: wholeOrganization(caller) };
   return transaction(async (trx) => {
     const budget = await Budget.lock(trx, where);
     if (!budget) return Budget.refuse();
@@ -97,6 +92,6 @@ export function updateBudget(
 export async function deleteBudget(caller: Caller, budgetId: string): Promise<{ ok: true; id: string }> {
   const deleted = await Budget.query()
     .delete()
-    .where({ id: budgetId, ...ownBudgets(caller) });
+    .where({ id: budgetId, orgId: wholeOrganization(caller) });
   return deleted ? { ok: true, id: budgetId } : Budget.refuse();
 }

@@ -1,6 +1,6 @@
 // Operations on inbound hooks: list, create, change, replace the secret, delete.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
@@ -15,13 +15,11 @@ import { InboundHook } from './model.ts';
 import { newSigningSecret } from './signatures.ts';
 
 export async function listHooks(caller: Caller, page: PageRequest): Promise<Page<InboundHook>> {
-  beyondOneProject(caller);
-  return InboundHook.page({ orgId: ownOrganization(caller) }, page);
+  return InboundHook.page({ orgId: wholeOrganization(caller) }, page);
 }
 
 export async function findHook(caller: Caller, hookId: string): Promise<InboundHook> {
-  beyondOneProject(caller);
-  return InboundHook.get({ id: hookId, orgId: ownOrganization(caller) });
+  return InboundHook.get({ id: hookId, orgId: wholeOrganization(caller) });
 }
 
 export interface NewHook {
@@ -66,8 +64,7 @@ export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): 
  * maximum number of hooks
  */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
   if (vendor === 'builtin')
     throw invalid.field('vendor', 'must be another system: the hook of the built-in tracker is created automatically');

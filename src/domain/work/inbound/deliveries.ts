@@ -1,7 +1,7 @@
 // Operations on the deliveries of inbound hooks: list, read, repeat, approve, and delete after the retention period.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, ownPerson, wholeOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
@@ -30,8 +30,7 @@ export async function listDeliveries(
 }
 
 export async function findDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
-  beyondOneProject(caller);
-  return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: ownOrganization(caller) });
+  return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: wholeOrganization(caller) });
 }
 
 /** Processes the payload once more, as a new delivery. @throws 403 without `missions:run`, 409 for a delivery without a payload */

@@ -1,6 +1,6 @@
 // Previews a rule: applies it to events that have already arrived, and starts no mission. The events pass through the same code as new events.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { eventVendors } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -39,8 +39,7 @@ export async function previewTrigger(
   caller: Caller,
   { trigger, projectId, deliveryId }: PreviewRequest,
 ): Promise<Preview[]> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   if (trigger.hookId != null) await findHook(caller, trigger.hookId);
   const project = projectId === undefined ? null : await Project.get({ id: projectId, orgId });
   const deliveries =

@@ -1,6 +1,6 @@
 // Operations on the saved views of a person: list, create, change and delete.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { ownPerson, wholeOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -13,8 +13,7 @@ import { MissionView } from './model.ts';
 export type NewView = Pick<MissionView, 'name' | 'layout' | 'groupBy' | 'filters'>;
 
 function ofCaller(caller: Caller) {
-  beyondOneProject(caller);
-  return { orgId: ownOrganization(caller), userId: ownPerson(caller) };
+  return { orgId: wholeOrganization(caller), userId: ownPerson(caller) };
 }
 
 /** The caller's own views, oldest first. */

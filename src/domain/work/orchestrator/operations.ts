@@ -1,7 +1,7 @@
 // Operations on the orchestrator of an organization: read it with today's spend, change it. The orchestrator belongs to the whole
 // organization, so a project-bound credential cannot reach it.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { wholeOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -45,8 +45,7 @@ const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
   from (values ($1)) org (id) left join orchestrators o on o.org_id = org.id`;
 
 export async function findOrchestrator(caller: Caller): Promise<OrchestratorRecord> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const [row] = await sql<SettingsWithSpend>(readSettingsSql, [orgId, dayOf(now())]);
   const { spend, ...settings } = row!;
   const model = settings.model ?? builtin.model;
@@ -94,8 +93,7 @@ export interface OrchestratorChanges {
 }
 
 export async function updateOrchestrator(caller: Caller, changes: OrchestratorChanges): Promise<OrchestratorRecord> {
-  beyondOneProject(caller);
-  const orgId = ownOrganization(caller);
+  const orgId = wholeOrganization(caller);
   const { vendor, ...plain } = changes;
   const model = modelOf(changes);
   const patch = { ...plain, ...(model !== undefined && { model }) } as Partial<Orchestrator>;

@@ -1,6 +1,6 @@
 // Consent of an organization to recordings, and how long they are kept. Nothing is recorded until an owner has consented.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, organizationClosed } from '#foundation/problem.ts';
 import { isAnyErased } from '../../organization/person-keys/erasures.ts';
@@ -18,8 +18,7 @@ const setSql = `insert into recording_settings (org_id, is_enabled, days) values
   on conflict (org_id) do update set is_enabled = excluded.is_enabled, days = excluded.days`;
 
 export async function findRecordingSettings(caller: Caller): Promise<RecordingSettings> {
-  beyondOneProject(caller);
-  const [found] = await sql<RecordingSettings>(findSql, [ownOrganization(caller)]);
+  const [found] = await sql<RecordingSettings>(findSql, [wholeOrganization(caller)]);
   return found ?? off;
 }
 

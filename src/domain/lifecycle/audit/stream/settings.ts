@@ -2,7 +2,7 @@
 import { manageOrganization } from '#access/authority.ts';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { hourOf, now, nowAfter } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
@@ -34,8 +34,7 @@ export interface SavedAuditStream {
 }
 
 export async function findAuditStream(caller: Caller): Promise<AuditStream | null> {
-  beyondOneProject(caller);
-  return (await AuditStream.find({ orgId: ownOrganization(caller) as AuditStream['orgId'] })) ?? null;
+  return (await AuditStream.find({ orgId: wholeOrganization(caller) as AuditStream['orgId'] })) ?? null;
 }
 
 /** Number of entries of the tree that have not been delivered yet. */

@@ -1,6 +1,6 @@
 // Notices about money: credits, the daily cost cap, budgets and the plan.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { ownOrganization, wholeOrganization } from '#access/reach.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { currentPlan } from '../../../money/billing/operations.ts';
 import { findLowCredits } from '../../../money/credits/low.ts';
@@ -63,8 +63,7 @@ export async function usedCostCap(caller: Caller): Promise<Condition[]> {
 }
 
 export async function usedBudgets(caller: Caller): Promise<Condition[]> {
-  beyondOneProject(caller);
-  const used = await findUsedBudgets([ownOrganization(caller)], Math.min(...spentPercents) / 100);
+  const used = await findUsedBudgets([wholeOrganization(caller)], Math.min(...spentPercents) / 100);
   return used.slice(0, 20).map((budget) => {
     const { id, period, amountUsd, spentUsd } = budget;
     const isUsedUp = spentUsd >= amountUsd;
