@@ -7,9 +7,10 @@ import { normalizeEmail } from '#domain/organization/people/email.ts';
 import type { SignInBrowser } from '#domain/organization/people/sign-in-codes.ts';
 import { now } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';
-import { newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';
+import { newSecret, seal } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
+import { openSealed } from './sealed.ts';
 
 const secretCookie = 'sign-in';
 const knownCookie = 'known-browser';
@@ -51,13 +52,5 @@ export function rememberBrowser(exchange: Exchange, email: string): void {
   setCookie(exchange, knownCookie, seal(knownCookie, JSON.stringify(after)), lifetimesMs.knownBrowser);
 }
 
-function knownBrowserOf(exchange: Exchange): z.infer<typeof knownBrowser> | null {
-  const sealed = cookieOf(exchange, knownCookie);
-  if (!sealed) return null;
-  try {
-    const browser = knownBrowser.parse(JSON.parse(unseal(knownCookie, sealed)));
-    return browser.expiresAt > now() ? browser : null;
-  } catch {
-    return null;
-  }
-}
+const knownBrowserOf = (exchange: Exchange): z.infer<typeof knownBrowser> | null =>
+  openSealed(knownBrowser, cookieOf(exchange, knownCookie), knownCookie);

@@ -10,10 +10,11 @@ import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { forbidden, invalid, notFound } from '#foundation/problem.ts';
-import { newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';
+import { newSecret, seal } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, rates } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
+import { openSealed } from './sealed.ts';
 import { signIn } from './sign-in.ts';
 import { ownPath, personsForm, personsPage, visitorOf } from './visitor.ts';
 
@@ -80,7 +81,7 @@ export const vouchForCell: Handler = personsPage(async (exchange, { caller, pers
 });
 
 export const finishCellSignIn: Handler = async (exchange) => {
-  const begun = opened(started, cookieOf(exchange, cookie), cookie);
+  const begun = openSealed(started, cookieOf(exchange, cookie), cookie);
   setCookie(exchange, cookie, null, 0);
   const voucher = readSigned<Voucher>('sign-in', parametersOf(exchange).get('voucher') ?? '');
   if (!begun || voucher?.state !== begun.state)
@@ -118,22 +119,7 @@ function offerSwitch(exchange: Exchange, visitor: Visitor, offered: Offer): Prom
 
 /** Replaces the session after the visitor has confirmed it. */
 export const switchPerson: Handler = personsForm(async (exchange, _, form) => {
-  const offered = opened(offer, form.get('offer'), offerPurpose);
+  const offered = openSealed(offer, form.get('offer'), offerPurpose);
   if (!offered) throw invalid('This sign-in expired. Start again.');
   await signInAs(exchange, offered);
 });
-
-/** The content of a sealed text; null for any other text, and for one that has expired. */
-function opened<Content extends { expiresAt: number }>(
-  schema: z.ZodType<Content>,
-  sealed: string | null,
-  purpose: string,
-): Content | null {
-  if (!sealed) return null;
-  try {
-    const content = schema.parse(JSON.parse(unseal(purpose, sealed)));
-    return content.expiresAt > now() ? content : null;
-  } catch {
-    return null;
-  }
-}

@@ -12,11 +12,12 @@ import { networkOf } from '#foundation/http/network.ts';
 import { discoverProvider, exchangeCode, signInAddress, userClaims } from '#foundation/http/openid.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
-import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import { seal } from '#foundation/secrets/secrets.ts';
 import { nameText } from '#graph/validation.ts';
 import { lifetimesMs, rates, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { seeOther } from './layout.ts';
+import { openSealed } from './sealed.ts';
 import { noteRefusedSignIn, signIn, upstreamPaths } from './sign-in.ts';
 import { ownPath } from './visitor.ts';
 
@@ -79,7 +80,7 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
     },
 
     async finishSignIn(exchange) {
-      const started = startedSignInOf(exchange);
+      const started = openSealed(startedSignIn, cookieOf(exchange, cookie), cookie);
       setCookie(exchange, cookie, null, 0);
       const response = new URLSearchParams(exchange.search);
       if (!started || response.get('state') !== started.state) {
@@ -101,17 +102,6 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
 }
 
 const returnAddress = (): string => `${addresses().issuer}${upstreamPaths.return}`;
-
-function startedSignInOf(exchange: Exchange): z.infer<typeof startedSignIn> | null {
-  const sealed = cookieOf(exchange, cookie);
-  if (!sealed) return null;
-  try {
-    const started = startedSignIn.parse(JSON.parse(unseal(cookie, sealed)));
-    return started.expiresAt > now() ? started : null;
-  } catch {
-    return null;
-  }
-}
 
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. @throws 502 */
 function createProvider(settings: UpstreamSettings): () => Promise<Configuration> {
