@@ -19,7 +19,7 @@ import {
   putState,
 } from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import { reserveSlug } from '../../organization/organizations/reserved-slugs.ts';
+import { reserveSlug, slugHeldBy } from '../../organization/organizations/reserved-slugs.ts';
 import { restartLeases } from '../../work/runs/leases.ts';
 import { eraseOrganization } from '../closure/erase.ts';
 import { OrganizationFileError } from '../organization-files/format.ts';
@@ -68,8 +68,7 @@ export async function checkArrival({
 }): Promise<object> {
   if (await isOwn(orgId)) throw conflict('This cell already has the organization.');
   const found = await Organization.find({ slug });
-  if (found && found.id !== orgId)
-    throw conflict(`Another organization already has the slug ${slug}: rename one of the two organizations first.`);
+  if (found && found.id !== orgId) throw conflict(`${slugHeldBy('Another organization', slug)}.`);
   if (schema !== (await newestMigration()))
     throw conflict('The cells run different releases: upgrade both to the same release.');
   return { ok: true };

@@ -12,7 +12,7 @@ import { guardTables, unguardTables } from '../../organization/cells/guard.ts';
 import { CellOrganization, type MoveFile } from '../../organization/cells/model.ts';
 import { asMover, changeState, dropState, isAnyMoving, moveStateOf, putState } from '../../organization/cells/state.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import { reserveSlug } from '../../organization/organizations/reserved-slugs.ts';
+import { reserveSlug, slugHeldBy } from '../../organization/organizations/reserved-slugs.ts';
 import { numberChanges } from '../audit/numbers.ts';
 import { growTree } from '../audit/tree/growth.ts';
 import { packOrganization } from '../organization-files/pack.ts';
@@ -105,10 +105,7 @@ async function begin({ id, slug, closedAt }: Moving, to: string): Promise<CellOr
     'refuses the organization',
   );
   // Organizations that are older than the cells may have no reservation yet.
-  if (!(await reserveSlug(slug, id)))
-    throw new MoveError(
-      `another organization on the platform already has the slug ${slug}: rename one of the two organizations first`,
-    );
+  if (!(await reserveSlug(slug, id))) throw new MoveError(slugHeldBy('another organization on the platform', slug));
   await changeState(id, async (trx) => {
     if (await moveStateOf(id)) throw new MoveError('another process has begun to move the organization');
     await putState(trx, {

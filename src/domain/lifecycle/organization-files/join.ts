@@ -10,6 +10,7 @@ import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { unsealWith } from '#foundation/secrets/secrets.ts';
 import { recordAction } from '../../organization/audit-changes/changes.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { slugHeldBy } from '../../organization/organizations/reserved-slugs.ts';
 import { adoptJoinedContents } from '../../work/artifacts/joining.ts';
 import { archiveContentsOf } from '../../work/sandboxes/archives.ts';
 import { insertJoinedKey } from '../audit/tree/joined-keys.ts';
@@ -168,9 +169,7 @@ async function requireJoinable(trx: Transaction, { organization: { id, slug }, s
   if (await Organization.find({ id: id as Organization['id'] }, trx))
     throw new OrganizationFileError(`the organization ${id} is already in this installation`);
   if (await Organization.find({ slug }, trx))
-    throw new OrganizationFileError(
-      `another organization here already has the slug ${slug}: rename one of the two organizations first`,
-    );
+    throw new OrganizationFileError(slugHeldBy('another organization here', slug));
 }
 
 function requireSameColumns(header: Header, tables: readonly { name: string; columns: string[] }[]): void {

@@ -84,6 +84,10 @@ async function findIn(cell: string, wanted: Wanted): ReturnType<typeof findWante
   return body as Awaited<ReturnType<typeof findWanted>>;
 }
 
+/** The message for an organization that cannot come to this cell with its slug. It has no full stop, because the operator CLI shows none. */
+export const slugHeldBy = (holder: string, slug: string): string =>
+  `${holder} already has the slug ${slug}: rename one of the two organizations first`;
+
 /**
  * Reserves the slug of an organization that is imported into this cell from a file. @throws 409 when another cell has the organization
  * or the slug
@@ -92,15 +96,9 @@ export async function reserveForJoin({ id: orgId, slug }: { id: string; slug: st
   for (const cell of otherCells()) {
     const { isTaken, isHere } = await findIn(cell, { slug, orgId });
     if (isHere) throw conflict(`The cell ${cell} already has the organization.`);
-    if (isTaken)
-      throw conflict(
-        `An organization in the cell ${cell} already has the slug ${slug}: rename one of the two organizations first.`,
-      );
+    if (isTaken) throw conflict(`${slugHeldBy(`An organization in the cell ${cell}`, slug)}.`);
   }
-  if (!(await reserveSlug(slug, orgId)))
-    throw conflict(
-      `Another organization on the platform already has the slug ${slug}: rename one of the two organizations first.`,
-    );
+  if (!(await reserveSlug(slug, orgId))) throw conflict(`${slugHeldBy('Another organization on the platform', slug)}.`);
 }
 
 const registeredSql = 'select cell from cell_registrations';
