@@ -166,5 +166,16 @@ export function refusedBy(connection: VendorConnection, what: string, words?: st
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);
 }
 
+/** The problem for a call that the credentials of the connector do not allow. */
+export const beyondCredentials = (connection: VendorConnection, words?: string | null): Problem =>
+  refusedBy(
+    connection,
+    `the request, because the credentials of the ${connection.kind} connector do not allow it`,
+    words,
+  );
+
+/** Whether the text can be one part of the path of a repository, in a URL of the vendor's API. */
+export const isRepositoryName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
+
 /** Whether the error is not retryable, so that a repeated call would fail again. */
 export const isFinal = (error: unknown): error is Problem => error instanceof Problem && !error.body.retryable;

@@ -1,6 +1,6 @@
 // Functions that the event readers of several vendors share.
 import type { ZodType } from 'zod';
-import type { InboundEvent, UnusedEvent } from './event.ts';
+import type { EventSource, InboundEvent, UnusedEvent } from './event.ts';
 
 export type ReadPayload = (payload: unknown) => InboundEvent | UnusedEvent;
 
@@ -13,6 +13,15 @@ export const readerOf =
     const event = read(data);
     return 'kind' in event ? { ...event, payload } : event;
   };
+
+type ReadableEvents = Pick<EventSource, 'isReadable' | 'read'>;
+
+/** The part of a sender of events that follows from its readers, by the name of the event. */
+export const readableBy = (readers: Readonly<Record<string, ReadPayload>>): ReadableEvents => ({
+  isReadable: (name) => Object.hasOwn(readers, name),
+  read: (name, payload) =>
+    Object.hasOwn(readers, name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` },
+});
 
 /** The value if it can be part of an event's name; null otherwise. */
 export const wordIn = (value: unknown): string | null =>

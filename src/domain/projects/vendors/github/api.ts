@@ -5,9 +5,11 @@ import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
+  beyondCredentials,
   call,
   credentialsRefused,
   failed,
+  isRepositoryName,
   numberIn,
   openFetch,
   type RateLimit,
@@ -20,11 +22,9 @@ import { appToken, type GitHubApp, readApp } from './app.ts';
 
 /** The API path of a repository. @throws 409 for an invalid GitHub name */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {
-  if (!isName(scmOwner) || !isName(scmRepo)) throw unknownRepository(`${scmOwner}/${scmRepo}`);
+  if (!isRepositoryName(scmOwner) || !isRepositoryName(scmRepo)) throw unknownRepository(`${scmOwner}/${scmRepo}`);
   return `/repos/${scmOwner}/${scmRepo}`;
 }
-
-const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
 
 const unknownRepository = (name: string): Problem =>
   conflict(
@@ -138,12 +138,7 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   if (status === 404) return unknownRepository(repository);
   if (status === 410) return conflict(`Issues are disabled for ${repository} on GitHub: enable them in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
-  if (status === 403)
-    return refusedBy(
-      connection,
-      `the request, because the credentials of the ${connection.kind} connector do not allow it`,
-      words,
-    );
+  if (status === 403) return beyondCredentials(connection, words);
   return refusedBy(connection, 'the request', words);
 }
 

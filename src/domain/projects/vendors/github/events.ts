@@ -2,7 +2,15 @@
 import type { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { EventSource, InboundEvent, Remark, UnusedEvent } from '../event.ts';
-import { newMentions, noDetails, type ReadPayload, readerOf, textOfCheck, wordIn } from '../event-reader.ts';
+import {
+  newMentions,
+  noDetails,
+  type ReadPayload,
+  readableBy,
+  readerOf,
+  textOfCheck,
+  wordIn,
+} from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { isOfMission } from '../marks.ts';
 import { signatureInHeader } from '../signature.ts';
@@ -213,8 +221,6 @@ function failedCheck(
   };
 }
 
-const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
-
 export const githubEvents: EventSource = {
   signature: (secret, headers) => signatureInHeader('X-Hub-Signature-256', secret, headers),
   secretHeaders: ['x-hub-signature', 'x-hub-signature-256'],
@@ -226,7 +232,6 @@ export const githubEvents: EventSource = {
     return action ? `${name}.${action}` : name;
   },
 
-  isReadable,
   pageOf: ({ repository }) => (repository as { html_url?: unknown } | undefined)?.html_url,
   repositoryIdOf: ({ repository }) => (repository as { id?: unknown } | undefined)?.id,
 
@@ -237,6 +242,5 @@ export const githubEvents: EventSource = {
     check: ['check_run', 'workflow_run', 'status'],
   },
 
-  read: (name, payload) =>
-    isReadable(name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` },
+  ...readableBy(readers),
 };

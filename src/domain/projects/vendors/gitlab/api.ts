@@ -3,9 +3,11 @@ import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
+  beyondCredentials,
   call,
   credentialsRefused,
   failed,
+  isRepositoryName,
   numberIn,
   openFetch,
   type RateLimit,
@@ -32,11 +34,9 @@ export function repositoryOf(fullPath: string): string {
 /** The API path of a project. @throws 409 for an invalid path */
 export function projectPath(project: OfProject): string {
   const fullPath = fullPathOf(project);
-  if (!fullPath.split('/').every(isName)) throw unknownProject(fullPath);
+  if (!fullPath.split('/').every(isRepositoryName)) throw unknownProject(fullPath);
   return `/projects/${encodeURIComponent(fullPath)}`;
 }
-
-const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
 
 const unknownProject = (name: string): Problem =>
   conflict(`The connector cannot see the project ${name} on GitLab: correct repoFullName, or give its token access.`);
@@ -94,12 +94,7 @@ export function gitlabRefusal(connection: VendorConnection, path: string, answer
   const project = decodeURIComponent(/^\/projects\/([^/?]+)/.exec(path)?.[1] ?? '');
   if (project && status === 404) return unknownProject(project);
   if (project && status < 400) return conflict(`GitLab has moved the project ${project}: correct repoFullName.`);
-  if (status === 403)
-    return refusedBy(
-      connection,
-      `the request, because the credentials of the ${connection.kind} connector do not allow it`,
-      words,
-    );
+  if (status === 403) return beyondCredentials(connection, words);
   return refusedBy(connection, 'the request', words);
 }
 

@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
-import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
+import { newMentions, noDetails, type ReadPayload, readableBy, readerOf, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { isOfMission } from '../marks.ts';
 import { headerOf, sameText, signatureRefused, standardSignature } from '../signature.ts';
@@ -170,8 +170,6 @@ function readNote(event: z.infer<typeof NoteEvent>): Omit<InboundEvent, 'payload
   };
 }
 
-const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
-
 export const gitlabEvents: EventSource = {
   /** A webhook sends its secret token, or signs with its signing token according to Standard Webhooks, or both. */
   signature(secret, headers) {
@@ -193,7 +191,6 @@ export const gitlabEvents: EventSource = {
     return action ? `${name}.${action}` : name;
   },
 
-  isReadable,
   pageOf: ({ project }) => (project as { web_url?: unknown } | undefined)?.web_url,
   repositoryIdOf: ({ project }) => (project as { id?: unknown } | undefined)?.id,
 
@@ -204,6 +201,5 @@ export const gitlabEvents: EventSource = {
     check: ['pipeline', 'build'],
   },
 
-  read: (name, payload) =>
-    isReadable(name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` },
+  ...readableBy(readers),
 };

@@ -5,6 +5,7 @@ import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { noteCredentials } from '../../integrations/operations.ts';
 import {
+  beyondCredentials,
   call,
   credentialsRefused,
   failed,
@@ -103,12 +104,7 @@ function problemOf(
   const { type, code, userError, userPresentableMessage: words = error?.message } = error?.extensions ?? {};
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
     return credentialsRefused(connection, words);
-  if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')
-    return refusedBy(
-      connection,
-      'the request, because the credentials of the tracker connector do not allow it',
-      words,
-    );
+  if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden') return beyondCredentials(connection, words);
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }

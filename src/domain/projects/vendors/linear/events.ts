@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { minutes, now } from '#foundation/clock.ts';
 import { invalid, unauthenticated } from '#foundation/problem.ts';
 import type { EventPayload, EventSource, InboundEvent, UnusedEvent } from '../event.ts';
-import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
+import { newMentions, noDetails, type ReadPayload, readableBy, readerOf, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { signatureInHeader } from '../signature.ts';
 import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
@@ -142,8 +142,7 @@ export const linearEvents: EventSource = {
     const did = wordIn(action);
     return did ? `${name}.${did}` : name;
   },
-  isReadable: (name) => Object.hasOwn(readers, name),
   namesOfKind: { issue: ['Issue'], comment: ['Comment'], pullRequest: [], check: [], session: [sessionEventName] },
   acceptedStatus: 200,
-  read: (name, payload) => readers[name]?.(payload) ?? { reason: `No trigger uses the event ${name}.` },
+  ...readableBy(readers),
 };
