@@ -1,41 +1,22 @@
 // How long the audit log is kept.
-import { useState } from 'preact/hooks';
 import { auditRetention, setAuditRetention } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
-import { may } from '../kit/page.ts';
+import { FormToggle } from '../kit/form-toggle.tsx';
 import { Card } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 export function Retention() {
   const { data, read } = useReading(auditRetention, {});
-  const [isChanging, setChanging] = useState(false);
   if (!data) return null;
   const { days } = data.auditRetention;
-  const done = () => {
-    setChanging(false);
-    read();
-  };
   return (
     <Card title="Retention">
       <p class="muted">Events are deleted after {days} days.</p>
-      {isChanging ? (
-        <Change days={days} done={done} />
-      ) : (
-        may('organizations:write') && (
-          <div class="actions">
-            <button
-              type="button"
-              class="quiet slim"
-              aria-label="Change the retention"
-              onClick={() => setChanging(true)}
-            >
-              Change
-            </button>
-          </div>
-        )
-      )}
+      <FormToggle scope="organizations:write" label="Change the retention" read={read}>
+        {(done) => <Change days={days} done={done} />}
+      </FormToggle>
     </Card>
   );
 }

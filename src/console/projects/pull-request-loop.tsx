@@ -1,10 +1,9 @@
 // The pull request loop of a project: the limits within which reviews, mentions, failed checks and conflicts continue missions.
-import { useState } from 'preact/hooks';
 import { project as oneProject, type ProjectQuery, setPullRequestLoop } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
-import { may } from '../kit/page.ts';
+import { FormToggle } from '../kit/form-toggle.tsx';
 import { Card, Pill } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
@@ -13,35 +12,14 @@ type Loop = ProjectQuery['project']['pullRequestLoop'];
 
 export function PullRequestLoop({ projectId }: { projectId: string }) {
   const { data, read } = useReading(oneProject, { projectId });
-  const [isChanging, setChanging] = useState(false);
   if (!data) return null;
   const loop = data.project.pullRequestLoop;
   return (
     <Card title="Pull requests" aside={<Pill status={loop.rounds > 0 ? 'on' : 'off'} />}>
       <p class="muted">{words(loop)}</p>
-      {isChanging ? (
-        <Change
-          projectId={projectId}
-          loop={loop}
-          done={() => {
-            setChanging(false);
-            read();
-          }}
-        />
-      ) : (
-        may('projects:write') && (
-          <div class="actions">
-            <button
-              type="button"
-              class="quiet slim"
-              aria-label="Change when pull requests continue their missions"
-              onClick={() => setChanging(true)}
-            >
-              Change
-            </button>
-          </div>
-        )
-      )}
+      <FormToggle scope="projects:write" label="Change when pull requests continue their missions" read={read}>
+        {(done) => <Change projectId={projectId} loop={loop} done={done} />}
+      </FormToggle>
     </Card>
   );
 }

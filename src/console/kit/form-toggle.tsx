@@ -1,0 +1,32 @@
+// A form that replaces the button with which it was opened.
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { may } from './page.ts';
+
+interface Properties {
+  /** The scope without which there is no button. */
+  scope: string;
+  /** The accessible name of the button. */
+  label: string;
+  /** Called after the form was closed. */
+  read(): void;
+  children(done: () => void): ComponentChildren;
+}
+
+export function FormToggle({ scope, label, read, children }: Properties) {
+  const [isOpen, setOpen] = useState(false);
+  const done = () => {
+    setOpen(false);
+    read();
+  };
+  if (isOpen) return <>{children(done)}</>;
+  return (
+    may(scope) && (
+      <div class="actions">
+        <button type="button" class="quiet slim" aria-label={label} onClick={() => setOpen(true)}>
+          Change
+        </button>
+      </div>
+    )
+  );
+}
