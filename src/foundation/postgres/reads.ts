@@ -92,6 +92,18 @@ const selections = new Map<string, string>();
 export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
   columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
 
+type Listed = Pick<Readable, 'tableName' | 'columns'>;
+
+/** SQL for a list of the stored records of an organization ($1) and built-in ones ($2: `builtinRows`), so that a page may contain both. */
+export const withBuiltinsSql = (model: Listed): string => `select ${columnsOf(model)}, is_builtin from (
+  select ${columnsOf(model)}, false as is_builtin from ${model.tableName} where org_id = $1
+  union all select ${columnsOf(model)}, true from jsonb_populate_recordset(null::${model.tableName}, $2::jsonb)) a`;
+
+export const builtinRows = ({ columns }: Listed, records: readonly object[]): string =>
+  JSON.stringify(
+    records.map((record) => Object.fromEntries(columns.map((name) => [snake(name), record[name as keyof object]]))),
+  );
+
 /** The beginning of a read: `select <columns> from <table>`. */
 export function selectionOf(model: Pick<Readable, 'tableName' | 'columns'>): string {
   let text = selections.get(model.tableName);

@@ -7,7 +7,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
-import { columnsOf, snake } from '#foundation/postgres/reads.ts';
+import { builtinRows, withBuiltinsSql } from '#foundation/postgres/reads.ts';
 import { conflict, refuseChanged } from '#foundation/problem.ts';
 import { maxUsesShown } from '../sandbox-templates/bounds.ts';
 import { lockTemplateOf, type TemplateUse } from '../sandbox-templates/operations.ts';
@@ -40,22 +40,14 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
       }) as AgentRecord,
   );
 
-// The stored agents of an organization ($1) and the agents of the catalog ($2) as one list, so that a page may contain both.
-const columns = columnsOf(Agent);
-const selectAgentsSql = `select ${columns}, is_builtin from (
-  select ${columns}, false as is_builtin from agents where org_id = $1
-  union all select ${columns}, true from jsonb_populate_recordset(null::agents, $2::jsonb)) a`;
-
-const asRow = (agent: AgentRecord) =>
-  Object.fromEntries(Agent.columns.map((name) => [snake(name), agent[name as keyof AgentRecord]]));
-
+const selectAgentsSql = withBuiltinsSql(Agent);
 /** The organization's own agents, newest first, then the built-in ones. */
 export async function listAgents(
   caller: Caller,
   { role, ...page }: PageRequest & { role?: AgentRole | null | undefined },
 ): Promise<Page<AgentRecord>> {
   const orgId = wholeOrganization(caller);
-  const values = [orgId, JSON.stringify(builtinsOf(orgId).map(asRow)), ...(role ? [role] : [])];
+  const values = [orgId, builtinRows(Agent, builtinsOf(orgId)), ...(role ? [role] : [])];
   const where = role ? ' where role = $3' : '';
   const binding = JSON.stringify(['agents', orgId, role]);
   return readPageOf<AgentRecord>({ binding, select: selectAgentsSql, where, values }, page);

@@ -7,7 +7,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
-import { columnsOf, snake } from '#foundation/postgres/reads.ts';
+import { builtinRows, withBuiltinsSql } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { templateCounts } from './bounds.ts';
@@ -31,19 +31,11 @@ const standardOf = (orgId: Id<'organization'>): TemplateRecord =>
     isBuiltin: true,
   }) as unknown as TemplateRecord;
 
-// The stored templates of an organization ($1) and the built-in template ($2) as one list, so that a page may contain both.
-const columns = columnsOf(SandboxTemplate);
-const selectTemplatesSql = `select ${columns}, is_builtin from (
-  select ${columns}, false as is_builtin from sandbox_templates where org_id = $1
-  union all select ${columns}, true from jsonb_populate_recordset(null::sandbox_templates, $2::jsonb)) t`;
-
-const asRow = (template: TemplateRecord) =>
-  Object.fromEntries(SandboxTemplate.columns.map((name) => [snake(name), template[name as keyof TemplateRecord]]));
-
+const selectTemplatesSql = withBuiltinsSql(SandboxTemplate);
 /** The organization's own templates, newest first, then the built-in template. */
 export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
   const orgId = wholeOrganization(caller);
-  const values = [orgId, JSON.stringify([asRow(standardOf(orgId))])];
+  const values = [orgId, builtinRows(SandboxTemplate, [standardOf(orgId)])];
   const binding = JSON.stringify(['sandbox_templates', orgId]);
   return readPageOf<TemplateRecord>({ binding, select: selectTemplatesSql, where: '', values }, page);
 }
