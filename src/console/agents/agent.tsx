@@ -17,7 +17,7 @@ import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Loaded, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { standard } from '../templates/template-choice.tsx';
 import { type Catalog, Fields, inputOf, labels, type Values, valuesOf } from './agent-fields.tsx';
@@ -31,8 +31,9 @@ export function NewAgent() {
   return (
     <>
       <Heading title="Create an agent" above={above} />
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? <Creation catalog={data.agentCatalog} /> : !problem && <Skeleton rows={5} height={72} />}
+      <Loaded value={data} problem={problem} retry={read} rows={5} height={72}>
+        {(data) => <Creation catalog={data.agentCatalog} />}
+      </Loaded>
     </>
   );
 }

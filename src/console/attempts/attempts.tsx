@@ -5,7 +5,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Loaded } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars, plural, Time } from '../kit/words.tsx';
 import { AttemptCard } from './attempt-card.tsx';
@@ -49,28 +49,27 @@ export function Attempts({ id: attemptGroupId }: { id: string }) {
           />
         )}
       </Heading>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {!group ? (
-        !problem && <Skeleton rows={3} height={160} />
-      ) : (
-        <>
-          <Decision group={group} />
-          <div class="attempts">
-            {group.attempts.map((attempt) => (
-              <AttemptCard
-                key={attempt.number}
-                attempt={attempt}
-                group={group}
-                choose={async (runId) => show((await ask(chooseAttempt, { runId })).chooseAttempt)}
-              />
-            ))}
-          </div>
-          <AttemptFiles attempts={group.attempts} />
-          <Card title="Task">
-            <p class="prompt">{group.prompt}</p>
-          </Card>
-        </>
-      )}
+      <Loaded value={group} problem={problem} retry={read} rows={3} height={160}>
+        {(group) => (
+          <>
+            <Decision group={group} />
+            <div class="attempts">
+              {group.attempts.map((attempt) => (
+                <AttemptCard
+                  key={attempt.number}
+                  attempt={attempt}
+                  group={group}
+                  choose={async (runId) => show((await ask(chooseAttempt, { runId })).chooseAttempt)}
+                />
+              ))}
+            </div>
+            <AttemptFiles attempts={group.attempts} />
+            <Card title="Task">
+              <p class="prompt">{group.prompt}</p>
+            </Card>
+          </>
+        )}
+      </Loaded>
     </>
   );
 }

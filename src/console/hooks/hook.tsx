@@ -15,7 +15,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Loaded, Pill } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { senders, signatures } from '../kit/vendors.tsx';
@@ -36,17 +36,16 @@ export function Hook({ id: hookId }: { id: string }) {
           client={`client.inboundDeliveries({ hookId: '${hookId}' })`}
         />
       </Heading>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {hook ? (
-        <div class="columns">
-          <Deliveries hookId={hookId} />
-          <div class="column">
-            <About hook={hook} read={read} />
+      <Loaded value={hook} problem={problem} retry={read} rows={4} height={96}>
+        {(hook) => (
+          <div class="columns">
+            <Deliveries hookId={hookId} />
+            <div class="column">
+              <About hook={hook} read={read} />
+            </div>
           </div>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={4} height={96} />
-      )}
+        )}
+      </Loaded>
     </>
   );
 }

@@ -49,17 +49,31 @@ export const ErrorNote = ({ problem, retry }: { problem: ProblemBody; retry?: ((
   </div>
 );
 
-/** A placeholder for a record that is being read, or the reason why it cannot be read. */
-export const Loading = ({
-  problem,
-  retry,
-  ...size
-}: {
+interface LoadingProperties {
   problem: ProblemBody | null;
   retry: () => void;
+  /** Size of the placeholder. */
   rows: number;
   height: number;
-}) => (problem ? <ErrorNote problem={problem} retry={retry} /> : <Skeleton {...size} />);
+}
+
+/** A placeholder for a record that is being read, or the reason why it cannot be read. */
+export const Loading = ({ problem, retry, ...size }: LoadingProperties) =>
+  problem ? <ErrorNote problem={problem} retry={retry} /> : <Skeleton {...size} />;
+
+interface LoadedProperties<Value> extends LoadingProperties {
+  /** Absent until it was read. */
+  value: Value | null | undefined;
+  children: (value: Value) => ComponentChildren;
+}
+
+/** A record in any state: being read, unreadable, or shown. It stays visible when a refresh fails. */
+export const Loaded = <Value,>({ value, problem, retry, children, ...size }: LoadedProperties<Value>) => (
+  <>
+    {problem && <ErrorNote problem={problem} retry={retry} />}
+    {value ? children(value) : !problem && <Skeleton {...size} />}
+  </>
+);
 
 /** The last completed action, announced by screen readers. */
 export const StatusMessage = ({ words }: { words: string }) => (

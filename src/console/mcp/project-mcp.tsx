@@ -7,7 +7,7 @@ import { FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Commands, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Commands, Empty, Loaded, Pill } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 import { McpServer } from './mcp-server.tsx';
@@ -33,23 +33,22 @@ export function ProjectMcp({ id: projectId }: { id: string }) {
         />
       </Heading>
       <p class="lead-part">Tools that missions of this project may use: declared in its repository, approved here.</p>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {view ? (
-        <div class="columns">
-          <div class="column">
-            {view.servers.map((server) => (
-              <McpServer key={server.name} projectId={projectId} server={server} read={read} />
-            ))}
-            {view.servers.length === 0 && <NoServers configPath={view.configPath} />}
+      <Loaded value={view} problem={problem} retry={read} rows={3} height={120}>
+        {(view) => (
+          <div class="columns">
+            <div class="column">
+              {view.servers.map((server) => (
+                <McpServer key={server.name} projectId={projectId} server={server} read={read} />
+              ))}
+              {view.servers.length === 0 && <NoServers configPath={view.configPath} />}
+            </div>
+            <div class="column">
+              <ConfigFile projectId={projectId} view={view} read={read} />
+              <Calls calls={view.callsOfDay} />
+            </div>
           </div>
-          <div class="column">
-            <ConfigFile projectId={projectId} view={view} read={read} />
-            <Calls calls={view.callsOfDay} />
-          </div>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={3} height={120} />
-      )}
+        )}
+      </Loaded>
     </>
   );
 }

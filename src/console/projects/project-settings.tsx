@@ -13,7 +13,7 @@ import { Check, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Loaded, Pill } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { DeleteByName } from '../kit/typed-name.tsx';
 import { SecretsCard } from '../secrets/secrets.tsx';
@@ -42,19 +42,18 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
           [pageAt(`/projects/${projectId}`), project?.name ?? '…'],
         ]}
       />
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {project ? (
-        <div class="stack">
-          <Details project={project} read={read} />
-          <EffectPolicy project={project} read={read} />
-          {may('integrations:read') && <Connectors project={project} read={read} />}
-          {may('secrets:read') && <SecretsCard place={{ scope: 'project', projectId }} />}
-          <Status project={project} read={read} />
-          <End project={project} />
-        </div>
-      ) : (
-        !problem && <Skeleton rows={4} height={72} />
-      )}
+      <Loaded value={project} problem={problem} retry={read} rows={4} height={72}>
+        {(project) => (
+          <div class="stack">
+            <Details project={project} read={read} />
+            <EffectPolicy project={project} read={read} />
+            {may('integrations:read') && <Connectors project={project} read={read} />}
+            {may('secrets:read') && <SecretsCard place={{ scope: 'project', projectId }} />}
+            <Status project={project} read={read} />
+            <End project={project} />
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }

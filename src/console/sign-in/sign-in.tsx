@@ -2,7 +2,7 @@
 import { signInSettings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
-import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Loaded } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { AllowedNetworks } from './allowed-networks.tsx';
 import { Domains, NewDomain } from './domains.tsx';
@@ -19,22 +19,21 @@ export function SignIn() {
         People sign in with an emailed code or a passkey. People with addresses of your domains can also sign in with
         the identity provider of your company.
       </p>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? (
-        <div class="columns">
-          <div class="column">
-            <Domains domains={domains} providers={providers} read={read} />
-            <Providers providers={providers} domains={domains} read={read} />
+      <Loaded value={data} problem={problem} retry={read} rows={4} height={96}>
+        {() => (
+          <div class="columns">
+            <div class="column">
+              <Domains domains={domains} providers={providers} read={read} />
+              <Providers providers={providers} domains={domains} read={read} />
+            </div>
+            <div class="column">
+              <AllowedNetworks />
+              {may('sign-in:write') && <NewDomain read={read} />}
+              {may('sign-in:write') && <NewProvider read={read} />}
+            </div>
           </div>
-          <div class="column">
-            <AllowedNetworks />
-            {may('sign-in:write') && <NewDomain read={read} />}
-            {may('sign-in:write') && <NewProvider read={read} />}
-          </div>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={4} height={96} />
-      )}
+        )}
+      </Loaded>
     </>
   );
 }

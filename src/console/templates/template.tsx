@@ -14,7 +14,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Loaded } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { SecretsCard } from '../secrets/secrets.tsx';
 import { networkWords } from './network-field.tsx';
@@ -31,8 +31,9 @@ export function NewTemplate() {
   return (
     <>
       <Heading title="Create a sandbox template" above={above} />
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? <Creation source={data.sandboxTemplate} /> : !problem && <Skeleton rows={5} height={72} />}
+      <Loaded value={data} problem={problem} retry={read} rows={5} height={72}>
+        {(data) => <Creation source={data.sandboxTemplate} />}
+      </Loaded>
     </>
   );
 }
@@ -92,18 +93,17 @@ export function SandboxTemplate({ id: templateId }: { id: string }) {
           />
         )}
       </Heading>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {!template ? (
-        !problem && <Skeleton rows={5} height={72} />
-      ) : (
-        <div class="columns">
-          {mayChange ? <Edit template={template} read={read} /> : <Facts template={template} />}
-          <div class="column">
-            <Uses template={template} />
-            {!template.isBuiltin && may('secrets:read') && <SecretsCard place={{ scope: 'template', templateId }} />}
+      <Loaded value={template} problem={problem} retry={read} rows={5} height={72}>
+        {(template) => (
+          <div class="columns">
+            {mayChange ? <Edit template={template} read={read} /> : <Facts template={template} />}
+            <div class="column">
+              <Uses template={template} />
+              {!template.isBuiltin && may('secrets:read') && <SecretsCard place={{ scope: 'template', templateId }} />}
+            </div>
           </div>
-        </div>
-      )}
+        )}
+      </Loaded>
     </>
   );
 }

@@ -17,7 +17,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Loaded, Pill } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { useShownOnce } from '../kit/shown-once.ts';
@@ -40,17 +40,16 @@ export function Webhook({ id: endpointId }: { id: string }) {
           client={`client.webhookDeliveries({ endpointId: '${endpointId}' })`}
         />
       </Heading>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {endpoint ? (
-        <div class="columns">
-          <WebhookDeliveries endpointId={endpointId} />
-          <div class="column">
-            <About endpoint={endpoint} read={read} />
+      <Loaded value={endpoint} problem={problem} retry={read} rows={4} height={96}>
+        {(endpoint) => (
+          <div class="columns">
+            <WebhookDeliveries endpointId={endpointId} />
+            <div class="column">
+              <About endpoint={endpoint} read={read} />
+            </div>
           </div>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={4} height={96} />
-      )}
+        )}
+      </Loaded>
     </>
   );
 }
