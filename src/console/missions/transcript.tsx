@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RunPartsFragment, type RunStepFragment, sandboxFragments } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Empty, ErrorNote, Loaded, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { isAlive, useSandbox } from '../kit/watching.ts';
 import { dollars, Lasted, Time } from '../kit/words.tsx';
@@ -155,14 +155,11 @@ function Work({
 function LiveWork({ sandboxId }: { sandboxId: string }) {
   const { detail, problem, read } = useSandbox(sandboxId, false);
   return (
-    <>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {detail ? (
+    <Loaded value={detail} problem={problem} retry={read} rows={4} height={44}>
+      {(detail) => (
         <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} scrolls={false} />
-      ) : (
-        !problem && <Skeleton rows={4} height={44} />
       )}
-    </>
+    </Loaded>
   );
 }
 

@@ -14,7 +14,7 @@ import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, org as orgId } from '../kit/page.ts';
-import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Empty, Loaded, Pill } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { Erase, FormerMembers } from './former-members.tsx';
@@ -36,26 +36,25 @@ export function Members() {
   return (
     <>
       <Heading title="Members" />
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? (
-        <div class="columns">
-          <People members={data.memberships.memberships} me={data.me} read={read} />
-          <div class="column">
-            {may('members:write') && <Invitation read={read} />}
-            <Invites invites={data.invites.invites} mayErase={mayErase} read={read} />
-            {may('audit:read') && (
-              // Reads the list again after a member was removed.
-              <FormerMembers
-                key={data.memberships.memberships.map(({ userId }) => userId).join()}
-                mayErase={mayErase}
-                read={read}
-              />
-            )}
+      <Loaded value={data} problem={problem} retry={read} rows={5} height={54}>
+        {(data) => (
+          <div class="columns">
+            <People members={data.memberships.memberships} me={data.me} read={read} />
+            <div class="column">
+              {may('members:write') && <Invitation read={read} />}
+              <Invites invites={data.invites.invites} mayErase={mayErase} read={read} />
+              {may('audit:read') && (
+                // Reads the list again after a member was removed.
+                <FormerMembers
+                  key={data.memberships.memberships.map(({ userId }) => userId).join()}
+                  mayErase={mayErase}
+                  read={read}
+                />
+              )}
+            </div>
           </div>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={5} height={54} />
-      )}
+        )}
+      </Loaded>
     </>
   );
 }

@@ -10,7 +10,7 @@ import { allowBrowserNews, browserPermission } from '../kit/browser-news.tsx';
 import { ask, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
-import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { Card, Loaded, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 const kinds: Record<MissionNoticeKind, string> = {
@@ -43,8 +43,9 @@ export function MissionNotices() {
   const { data, problem, read } = useReading(missionNoticeChoices, {});
   return (
     <div>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? <ChoicesForm choices={data.missionNoticeChoices} /> : !problem && <Skeleton rows={6} height={44} />}
+      <Loaded value={data} problem={problem} retry={read} rows={6} height={44}>
+        {(data) => <ChoicesForm choices={data.missionNoticeChoices} />}
+      </Loaded>
     </div>
   );
 }

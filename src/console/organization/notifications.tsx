@@ -6,7 +6,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Check, FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
-import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { Card, Loaded, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { MissionNotices } from './mission-notices.tsx';
 
@@ -35,15 +35,14 @@ export function Notifications() {
         <CopyAs graphql="{ noticeMails { kind enabled } }" isPersonal />
       </Heading>
       <p class="muted about">Each notice is sent once. Your choice applies to all of your organizations.</p>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? (
-        <div class="stack">
-          <MissionNotices />
-          <Choices choices={data.noticeMails} />
-        </div>
-      ) : (
-        !problem && <Skeleton rows={6} height={44} />
-      )}
+      <Loaded value={data} problem={problem} retry={read} rows={6} height={44}>
+        {(data) => (
+          <div class="stack">
+            <MissionNotices />
+            <Choices choices={data.noticeMails} />
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -11,7 +11,7 @@ import { Check, FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, org as orgId, pageAt } from '../kit/page.ts';
-import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Card, Loaded } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { AgentChoiceCard } from './orchestrator.tsx';
@@ -27,28 +27,31 @@ export function Settings() {
   return (
     <>
       <Heading title="Settings" />
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? (
-        <div class="stack">
-          <Name organization={data.organization} mayChange={data.me.capabilities.includes('org.manage')} read={read} />
-          {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
-          {data.orchestrator && (
-            <AgentChoiceCard
-              orchestrator={data.orchestrator}
-              readNow={async () => (await readSettings()).orchestrator}
+      <Loaded value={data} problem={problem} retry={read} rows={4} height={96}>
+        {(data) => (
+          <div class="stack">
+            <Name
+              organization={data.organization}
+              mayChange={data.me.capabilities.includes('org.manage')}
               read={read}
             />
-          )}
-          <RecordingsCard />
-          <RetentionCard />
-          <Card title="Close the organization">
-            <p class="muted">Owners can close the organization and export its data.</p>
-            <a href={pageAt('/closure')}>Close organization</a>
-          </Card>
-        </div>
-      ) : (
-        !problem && <Skeleton rows={4} height={96} />
-      )}
+            {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
+            {data.orchestrator && (
+              <AgentChoiceCard
+                orchestrator={data.orchestrator}
+                readNow={async () => (await readSettings()).orchestrator}
+                read={read}
+              />
+            )}
+            <RecordingsCard />
+            <RetentionCard />
+            <Card title="Close the organization">
+              <p class="muted">Owners can close the organization and export its data.</p>
+              <a href={pageAt('/closure')}>Close organization</a>
+            </Card>
+          </div>
+        )}
+      </Loaded>
     </>
   );
 }

@@ -5,7 +5,7 @@ import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { ListView, RowList } from '../kit/list-view.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
-import { Card, ErrorNote, Meter, Skeleton } from '../kit/pieces.tsx';
+import { Card, Loaded, Meter, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, type Page, usePolledReading } from '../kit/reading.ts';
 import { dollars, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';
@@ -99,8 +99,9 @@ function CostToday() {
   const { data, problem, read } = usePolledReading(spend, {});
   return (
     <Card title="Cost today" aside="UTC">
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? <Spend orchestrator={data.orchestrator} /> : !problem && <Skeleton rows={1} height={238} />}
+      <Loaded value={data} problem={problem} retry={read} rows={1} height={238}>
+        {(data) => <Spend orchestrator={data.orchestrator} />}
+      </Loaded>
     </Card>
   );
 }

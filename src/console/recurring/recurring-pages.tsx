@@ -7,7 +7,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Loaded, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { RecurringFields, TimesIn } from './recurring-form.tsx';
@@ -110,26 +110,25 @@ const OneOf =
           {one && <HistoryLink id={one.id} />}
           {one && <Actions kind={kind} one={one} read={read} />}
         </Heading>
-        {problem && <ErrorNote problem={problem} retry={read} />}
-        {one ? (
-          <div class="columns">
-            <div class="column">
-              <Edit kind={kind} one={one} read={read} />
+        <Loaded value={one} problem={problem} retry={read} rows={4} height={96}>
+          {(one) => (
+            <div class="columns">
+              <div class="column">
+                <Edit kind={kind} one={one} read={read} />
+              </div>
+              <div class="column">
+                <Card title="Next missions">
+                  {one.enabled && one.upcoming.length > 0 ? (
+                    <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
+                  ) : (
+                    <Empty>{one.enabled ? 'Missions start on events.' : 'The schedule is paused.'}</Empty>
+                  )}
+                </Card>
+                <Runs kind={kind} id={id} />
+              </div>
             </div>
-            <div class="column">
-              <Card title="Next missions">
-                {one.enabled && one.upcoming.length > 0 ? (
-                  <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
-                ) : (
-                  <Empty>{one.enabled ? 'Missions start on events.' : 'The schedule is paused.'}</Empty>
-                )}
-              </Card>
-              <Runs kind={kind} id={id} />
-            </div>
-          </div>
-        ) : (
-          !problem && <Skeleton rows={4} height={96} />
-        )}
+          )}
+        </Loaded>
       </>
     );
   };

@@ -4,7 +4,7 @@ import { type RunMomentQuery, runEvents, runMoment } from '../generated/document
 import { Copy } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Card, Empty, ErrorNote, Loaded, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { dollars, plural, visible } from '../kit/words.tsx';
@@ -77,8 +77,9 @@ function Player({ runId, events }: PlayerProperties) {
           </span>
         </p>
       </Card>
-      {problem && <ErrorNote problem={problem} retry={read} />}
-      {data ? <Shown moment={data.runMoment} /> : !problem && <Skeleton rows={3} height={120} />}
+      <Loaded value={data} problem={problem} retry={read} rows={3} height={120}>
+        {(data) => <Shown moment={data.runMoment} />}
+      </Loaded>
     </>
   );
 }
