@@ -25,8 +25,8 @@ const { values: options } = parseArgs({
   options: { browser: { type: 'boolean' }, poll: { type: 'boolean' }, 'no-build': { type: 'boolean' } },
 });
 const [missions, linesEach, meanGapMs, floodSeconds] = [4, 150, 300, 6];
-/** A script that prints lines with the current time at random moments, once the client has had time to connect. */
-const sparse = `console.log("ready");let n=${linesEach};const next=()=>{console.log("at "+Date.now());if(--n)setTimeout(next,-Math.log(1-Math.random())*${meanGapMs})};setTimeout(next,5000)`;
+/** A script that prints lines with the current time and a number at random moments, once the client has had time to connect. */
+const sparse = `console.log("ready");let n=${linesEach};const next=()=>{console.log("at "+Date.now()+" "+n);if(--n)setTimeout(next,-Math.log(1-Math.random())*${meanGapMs})};setTimeout(next,5000)`;
 /** A script that prints 10,000 lines a second. */
 const flood = `console.log("ready");let n=${floodSeconds * 10};const next=setInterval(()=>{console.log(("x".repeat(40)+"\\n").repeat(1000));if(--n===0)clearInterval(next)},100)`;
 
@@ -137,7 +137,7 @@ async function* moments(sandboxId: string): AsyncGenerator {
   yield* eventsOf(await ask<Response>(query, { sandboxId }, 'text/event-stream'));
 }
 
-/** Follows a log until every line of the form `at <time>` has been read, and records how long each of these lines took to arrive. */
+/** Follows a log until every line of the form `at <time> <number>` has been read, and records how long each of these lines took to arrive. */
 async function follow(log: Log): Promise<void> {
   let [bytes, left] = [0, linesEach];
   for await (const _ of moments(log.sandboxId)) {
@@ -146,7 +146,7 @@ async function follow(log: Log): Promise<void> {
       after: bytes,
     });
     const seen = Date.now();
-    for (const [, printed] of sandboxLog.content.matchAll(/^at (\d+)$/gm)) {
+    for (const [, printed] of sandboxLog.content.matchAll(/^at (\d+) \d+$/gm)) {
       times.push(seen - Number(printed));
       left--;
     }
@@ -167,7 +167,7 @@ async function followInBrowser(logs: Log[]): Promise<void> {
     self.seen = new Map();
     new MutationObserver(() => {
       for (const { textContent } of document.querySelectorAll('.log-line')) {
-        const [, printed] = /^at (\\d+)$/.exec(textContent) ?? [];
+        const [, printed] = /^at (\\d+) \\d+$/.exec(textContent) ?? [];
         if (printed && !seen.has(textContent)) seen.set(textContent, Date.now() - printed);
       }
     }).observe(document, { childList: true, characterData: true, subtree: true });
