@@ -10,9 +10,9 @@ const source = path.join(root, 'src/console');
 const output = path.join(dist, 'console');
 const manifest = path.join(output, 'manifest.json');
 
-/** Returns false if the build was up to date. Concurrent builds are safe: the manifest is written last, and in one step. */
-export async function buildConsole({ always = false } = {}): Promise<boolean> {
-  if (!always && isFresh(manifest, path.dirname(source))) return false;
+/** Returns the built files, none if the build was up to date. Concurrent builds are safe: the manifest is written last, and in one step. */
+export async function buildConsole({ always = false } = {}): Promise<Rolldown.RolldownOutput['output'][number][]> {
+  if (!always && isFresh(manifest, path.dirname(source))) return [];
   // Vite is imported here only, because loading it takes longer than finding that there is nothing to do.
   const { build } = await import('vite');
   const result = (await build({
@@ -60,5 +60,5 @@ export async function buildConsole({ always = false } = {}): Promise<boolean> {
   for (const name of readdirSync(output)) {
     if (/\.(js|css)$/.test(name) && !kept.includes(name)) rmSync(path.join(output, name), { force: true });
   }
-  return true;
+  return result.output;
 }

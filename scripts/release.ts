@@ -39,19 +39,41 @@ function versionOf(): string {
 
 interface Component {
   'bom-ref': string;
+  scope?: string;
   properties?: { name: string; value: string }[];
 }
 
-/** Lists the dependencies of the service in CycloneDX 1.5, with their licenses and hashes. `aep` and the typed client have no dependencies. */
+/** Packages that npm installs with the service, and those in the bundles of the service, the console and `aep`, as `name@version`. */
+function packagesOf(): Set<string> {
+  const read = (file: string) => JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+  const installed = Object.entries<{ dev?: boolean; version: string }>(read('package-lock.json').packages).flatMap(
+    ([place, { dev, version }]) => (dev ? [] : `${place.replace(/^.*node_modules\//, '')}@${version}`),
+  );
+  const bundled = ['dist/packages.json', 'clients/cli/dist/licenses.json']
+    .flatMap<{ name: string; version: string }>(read)
+    .map(({ name, version }) => `${name}@${version}`);
+  return new Set([...installed, ...bundled]);
+}
+
+/**
+ * Lists the packages that a release installs or contains in CycloneDX 1.5, with their licenses and hashes. The typed client has none.
+ * npm alone would list too much or too little: it calls the packages in the bundles of the console and of `aep` development dependencies,
+ * and of several copies of a package it describes the first, which may be there for development only.
+ */
 function componentsOf(): string {
   const options = ['--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];
   const document = JSON.parse(run('npm', ['sbom', ...options]));
   // npm names the component after the folder of the checkout.
   document.metadata.component.name = manifestOf('.').name;
-  // The npm option `--omit dev` is not used: it would leave out every package that is needed both for development and in production.
-  const isForDevelopment = ({ properties = [] }: Component) =>
-    properties.some(({ name }) => name === 'cdx:npm:package:development');
-  document.components = document.components.filter((one: Component) => !isForDevelopment(one));
+  const released = packagesOf();
+  const isMark = ({ name }: { name: string }) => name === 'cdx:npm:package:development';
+  document.components = document.components
+    .filter((one: Component) => released.has(one['bom-ref']))
+    .map(({ properties = [], ...one }: Component) =>
+      properties.some(isMark)
+        ? { ...one, scope: 'required', properties: properties.filter((property) => !isMark(property)) }
+        : { ...one, properties },
+    );
   const listed = new Set([document.metadata.component, ...document.components].map((one: Component) => one['bom-ref']));
   document.dependencies = document.dependencies
     .filter(({ ref }: { ref: string }) => listed.has(ref))

@@ -40,17 +40,18 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
     },
   });
 
-/** Returns false if the build was up to date. */
-export async function buildService({ always = false } = {}): Promise<boolean> {
-  if (!always && isFresh(path.join(output, 'main.js'), path.join(root, 'src'))) return false;
+/** Returns the built files, none if the build was up to date. */
+export async function buildService({ always = false } = {}): Promise<RolldownOutput['output'][number][]> {
+  if (!always && isFresh(path.join(output, 'main.js'), path.join(root, 'src'))) return [];
   const results = await Promise.all([
     bundle({ main: 'src/main.ts', admin: 'src/admin.ts' }),
     // The runner is one file, so that it can be copied to another machine.
     bundle({ 'runner/runner': 'src/runner/runner.ts' }),
   ]);
-  const made = results.flatMap((result) => result.output.map((file) => file.fileName));
+  const files = results.flatMap((result) => result.output);
+  const made = files.map((file) => file.fileName);
   for (const name of readdirSync(output)) {
     if (name.endsWith('.js') && !made.includes(name)) rmSync(path.join(output, name));
   }
-  return true;
+  return files;
 }
