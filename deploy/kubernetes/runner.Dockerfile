@@ -1,14 +1,15 @@
 # The image of a runner for a cluster, which is also that of the runners in its pods:
 # docker build -f deploy/kubernetes/runner.Dockerfile -t registry.example.com/agent-runner:0.2.0 .
-FROM node:22-bookworm AS build
+# An image with Node.js 20.19 or newer, npm, and git, with which runners read repositories.
+ARG BASE=node:22-bookworm
+FROM ${BASE} AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
-# The image has git, with which runners read repositories.
-FROM node:22-bookworm
+FROM ${BASE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

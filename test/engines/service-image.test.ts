@@ -1,12 +1,12 @@
 // deploy/Dockerfile, built by the Podman or Docker of this machine on an existing image with Node.js: its size and its user account, and a
 // service that runs on a read-only root. `node:22-bookworm-slim`, the default, is not pulled.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { careless, temporaryHome } from '../support/global-setup.ts';
-import { freePort, projectFolder } from '../support/processes.ts';
-import { realEngine } from '../support/real-engine.ts';
+import { freePort } from '../support/processes.ts';
+import { buildImage, realEngine } from '../support/real-engine.ts';
 
 const engine = realEngine();
 if (!engine) console.warn('skipped: there is no Podman or Docker with an image that has Node.js');
@@ -16,14 +16,7 @@ let embedded: EmbeddedDatabase;
 let settings: string[];
 let url: string;
 
-const run = (...args: string[]) =>
-  execFileSync(engine!.CONTAINER_PROGRAM, args, {
-    cwd: projectFolder,
-    encoding: 'utf8',
-    stdio: 'pipe',
-    maxBuffer: 2 ** 26,
-  });
-const npmSetting = (key: string) => execFileSync('npm', ['config', 'get', key], { encoding: 'utf8' }).trim();
+const run = (...args: string[]) => execFileSync(engine!.CONTAINER_PROGRAM, args, { encoding: 'utf8', stdio: 'pipe' });
 
 beforeAll(async () => {
   if (!engine) return;
@@ -54,32 +47,9 @@ it.skipIf(!engine)(
   'an image of the service is small, and its container runs as an ordinary account on a read-only file system, serves within seconds, and stops',
   { timeout: 1_200_000 },
   async () => {
-    // Settings and cache of npm, so that packages come from the registry or cache that this machine uses.
-    const mounts = [
-      [npmSetting('userconfig'), '/root/.npmrc:ro'],
-      [npmSetting('cache'), '/root/.npm'],
-    ].flatMap(([from, to]) => (existsSync(from!) ? ['--volume', `${from}:${to}`] : []));
-    const base = engine!.CONTAINER_IMAGE;
-    // With --layers=false, Podman keeps no images of the build steps, which would pile up. The format is Docker's, because an image in
-    // Podman's default format has no health check.
-    const format = engine!.CONTAINER_PROGRAM.endsWith('podman')
-      ? ['--format', 'docker', '--layers=false', ...mounts]
-      : [];
-    run(
-      'build',
-      ...format,
-      '--network',
-      'host',
-      '--build-arg',
-      `BASE=${base}`,
-      '--file',
-      'deploy/Dockerfile',
-      '--tag',
-      name,
-      '.',
-    );
+    buildImage(engine!, 'deploy/Dockerfile', name);
     const sizeOf = (image: string) => Number(run('image', 'inspect', '--format', '{{.Size}}', image));
-    const added = sizeOf(name) - sizeOf(base);
+    const added = sizeOf(name) - sizeOf(engine!.CONTAINER_IMAGE);
     expect(added).toBeLessThan(200e6);
 
     const sandbox = [

@@ -1,6 +1,8 @@
 // Finds Podman or Docker on this machine, for tests in real containers. Such tests are part of `npm run test:engines`, because each
 // container takes about a second of processor time.
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { projectFolder } from './processes.ts';
 
 export interface RealEngine {
   CONTAINER_PROGRAM: string;
@@ -37,4 +39,25 @@ export function realEngine(options: { uid?: number; gid?: number } = {}): RealEn
       return { CONTAINER_PROGRAM, CONTAINER_IMAGE, ...(CONTAINER_RUNTIME && { CONTAINER_RUNTIME }) };
   }
   return null;
+}
+
+const npmSetting = (key: string) => execFileSync('npm', ['config', 'get', key], { encoding: 'utf8' }).trim();
+
+/** Builds an image from a Dockerfile of the project, with the image of the engine as its base. */
+export function buildImage({ CONTAINER_PROGRAM, CONTAINER_IMAGE }: RealEngine, dockerfile: string, tag: string): void {
+  // Settings and cache of npm, so that packages come from the registry or cache that this machine uses.
+  const mounts = [
+    [npmSetting('userconfig'), '/root/.npmrc:ro'],
+    [npmSetting('cache'), '/root/.npm'],
+  ].flatMap(([from, to]) => (existsSync(from!) ? ['--volume', `${from}:${to}`] : []));
+  // With --layers=false, Podman keeps no images of the build steps, which would pile up. The format is Docker's, because an image in
+  // Podman's default format has no health check.
+  const podman = ['--format', 'docker', '--layers=false', ...mounts];
+  const options = CONTAINER_PROGRAM.endsWith('podman') ? podman : [];
+  const base = ['--build-arg', `BASE=${CONTAINER_IMAGE}`];
+  execFileSync(
+    CONTAINER_PROGRAM,
+    ['build', ...options, '--network', 'host', ...base, '--file', dockerfile, '--tag', tag, '.'],
+    { cwd: projectFolder, stdio: 'pipe', maxBuffer: 2 ** 26 },
+  );
 }
