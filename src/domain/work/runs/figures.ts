@@ -61,7 +61,7 @@ const missionsSql = `with counted as materialized (
       coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
     from runs r where r.org_id = $1 and r.created_at >= $2 and ($3::text is null or r.project_id = $3)
       and r.status in ('completed', 'failed', 'canceled') and r.team is not null
-      and coalesce(r.attempt_state, 'chosen') = 'chosen'
+      and (r.attempt_state is null or r.attempt_state = 'chosen')
     order by r.created_at desc, r.id desc limit ${countedRuns}
   ), missions as (
     select project_id, (array_agg(agent order by created_at, id))[1] as agent,
