@@ -1,10 +1,10 @@
 // A model connector can list models and set their prices. The tests show who may list models, which agents can choose them, and what calls
 // of these models cost.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -14,7 +14,7 @@ let world: World;
 let alice: Account;
 let mallory: Account;
 let projectId: string;
-let runtime: string;
+let runtime: Runtime;
 /** Connectors to the vendor's own server, and to a compatible server. */
 let own: string;
 let compatible: string;
@@ -24,7 +24,7 @@ beforeAll(async () => {
   alice = await createOwner(world, 'Alice', 'Acme');
   mallory = await createOwner(world, 'Mallory', 'Globex');
   projectId = await createProject(world, alice, 'Shop');
-  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  runtime = await createRuntime(world, alice.organization);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -58,35 +58,25 @@ const start = async (agentId: string, budgetUsd: number | null = null): Promise<
     startMission(projectId: $projectId, prompt: "Work.", agentId: $agentId, budgetUsd: $budgetUsd) { id } }`;
   return (await world.graphql(query, { token: alice.token, variables: { projectId, agentId, budgetUsd } })).body;
 };
-const send = async (name: string, input: object, selection: string): Promise<Json> => {
-  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
-  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
-  return body.errors ? body.errors[0].message : body.data.answer;
-};
 const claim = (more: object = { modelVendors: [] }): Promise<Json> =>
-  send(
-    'claimRun',
-    { runtime: 'Runtime', harnesses: ['opencode'], ...more },
-    '{ runId leaseId step { stepId agent { harness model } } }',
-  );
+  runtime.claim({ harnesses: ['opencode'], ...more }, '{ runId leaseId step { stepId agent { harness model } } }');
 const connectorsOf = ({ runId, leaseId }: Json): Promise<Json> =>
   world.field(
     'query ($r: String!, $l: String!) { runModels(runId: $r, leaseId: $l) { connectors { integrationId } } }',
     {
-      token: runtime,
+      token: runtime.token,
       variables: { r: runId, l: leaseId },
     },
   );
 const reserve = ({ runId, leaseId }: Json, callId: string, inputTokens: number, outputTokens: number): Promise<Json> =>
-  send(
+  runtime.ask(
     'reserveModelCall',
     { runId, leaseId, callId, model: qwen.id, inputTokens, outputTokens },
     '{ outputTokens reason }',
   );
 const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string, inputTokens: number) => {
   const used = { runId, leaseId, stepId, usageId: callId, callId, model: qwen.id, inputTokens, outputTokens: 0 };
-  await send('reportUsage', used, '{ ok }');
+  await runtime.report('reportUsage', used);
   return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
 };
 
@@ -190,7 +180,7 @@ describe('missions with models of a connector', () => {
     // Without the connector, nothing serves the step, and its calls are refused.
     await name(compatible, []);
     expect(await connectorsOf(held)).toEqual({ connectors: [] });
-    expect(await reserve(held, 'a', 1, 1)).toMatch(/No model connector lists the model qwen3-coder/);
+    expect((await reserve(held, 'a', 1, 1)).description).toMatch(/No model connector lists the model qwen3-coder/);
     const glm = { ...qwen, id: 'zai/glm' };
     await name(await connect('anthropic', 'sk', 'https://glm.example.com'), [glm]);
     await world.knex('agents').update({ model: glm.id });
@@ -230,10 +220,14 @@ describe('missions with models of a connector', () => {
       await start(agentId);
       const held = await claim({ modelVendors: ['openai'] });
       const call = { runId: held.runId, leaseId: held.leaseId, callId: 'a', model: ours.id };
-      await send('reserveModelCall', { ...call, inputTokens: 1_000_000, outputTokens: 1 }, '{ outputTokens }');
+      await runtime.report(
+        'reserveModelCall',
+        { ...call, inputTokens: 1_000_000, outputTokens: 1 },
+        '{ outputTokens }',
+      );
       const { connectors } = await connectorsOf(held);
       const used = { ...call, stepId: held.step.stepId, usageId: 'a', inputTokens: 1_000_000, outputTokens: 0 };
-      await send('reportUsage', used, '{ ok }');
+      await runtime.report('reportUsage', used);
       const { missionCostUsd } = await world.knex('runs').where({ id: held.runId }).first();
       return [connectors[0].integrationId, Number(missionCostUsd)];
     };

@@ -7,21 +7,22 @@ import { explainWaits, failOverdueRuns } from '#domain/work/runs/waiting.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { createProject } from '../support/callers.ts';
-import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
+import { createRuntime } from '../support/runtime-client.ts';
+import { claimed, openRuntimeWorld } from '../support/runtime-world.ts';
 import { addKnownRuntime, present } from '../support/world.ts';
 
-const { world, acme, alice, mallory, runtime, foreign, task, projectId, say, runNow, claim, run, taken, close, reset } =
+const { world, acme, alice, mallory, runtime, foreign, task, projectId, runNow, run, taken, close, reset } =
   await openRuntimeWorld();
 afterAll(close);
 beforeEach(reset);
 
 describe('claiming a run', () => {
   it('a claim returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();
-    expect(await claim()).toEqual({
+    expect(await runtime.claim({}, claimed)).toEqual({
       runId: first,
       leaseId: expect.stringMatching(/^lse_/),
       leaseUntil: present() + seconds(60),
@@ -46,15 +47,15 @@ describe('claiming a run', () => {
       },
     });
     expect(await run(first)).toMatchObject({ status: 'running', startedAt: present(), missionProgress: null });
-    expect(await claim()).toMatchObject({ runId: second });
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toMatchObject({ runId: second });
+    expect(await runtime.claim()).toBeNull();
   });
 
   it('a claim skips runs that no agent can execute with the claim’s harnesses and models, and prefers the organization’s own agents', async () => {
     const runId = await runNow();
     const offer = { harnesses: ['claude-code'], modelVendors: [] };
-    expect(await claim(offer)).toBeNull();
-    expect(await claim({ ...offer, harnesses: ['shell'] })).toBeNull();
+    expect(await runtime.claim(offer)).toBeNull();
+    expect(await runtime.claim({ ...offer, harnesses: ['shell'] })).toBeNull();
     const agent = {
       name: 'Two',
       role: 'builder',
@@ -63,7 +64,7 @@ describe('claiming a run', () => {
       sandbox: { kind: 'existing', templateId: 'standard' },
     };
     const { body } = await world.rest('POST', '/agents', { token: alice, body: agent });
-    expect(await claim({ harnesses: ['codex'] })).toMatchObject({
+    expect(await runtime.claim({ harnesses: ['codex'] }, claimed)).toMatchObject({
       runId,
       agent: { agentId: body.id, harness: 'codex' },
     });
@@ -72,7 +73,7 @@ describe('claiming a run', () => {
 
   it('concurrent claims never return the same run', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, runNow));
-    const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
+    const got = await Promise.all(Array.from({ length: 9 }, () => runtime.claim()));
     const runs = got.map((run) => run?.runId).filter(Boolean);
     expect(runs.sort()).toEqual(ids.sort());
   });
@@ -81,36 +82,36 @@ describe('claiming a run', () => {
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();
-    const both = await Promise.all([1, 2, 3].map(() => claim({ claimId: 'one' })));
+    const both = await Promise.all([1, 2, 3].map(() => runtime.claim({ claimId: 'one' })));
     expect(new Set(both.map(({ leaseId }) => leaseId)).size).toBe(1);
     expect(both[0].runId).toBe(first);
-    expect(await claim({ claimId: 'two' })).toMatchObject({ runId: second });
-    expect(await claim({ claimId: 'three' })).toBeNull();
+    expect(await runtime.claim({ claimId: 'two' })).toMatchObject({ runId: second });
+    expect(await runtime.claim({ claimId: 'three' })).toBeNull();
     // The same claim id from another service token is a separate claim.
-    expect(await claim({ claimId: 'one' }, await world.service())).toBeNull();
-    await say('finishRun', { runId: first, leaseId: both[0].leaseId, status: 'completed' });
-    expect(await claim({ claimId: 'one' })).toBeNull();
+    expect(await (await createRuntime(world)).claim({ claimId: 'one' })).toBeNull();
+    await runtime.finish(both[0]);
+    expect(await runtime.claim({ claimId: 'one' })).toBeNull();
   });
 
   it('a claim that names a run returns only that run, and null while it cannot be claimed', async () => {
     const [first, second] = [await runNow(), await runNow()];
-    const service = await world.service();
-    expect(await claim({ runId: second }, foreign)).toBeNull();
-    const held = await claim({ runId: second, claimId: 'one' }, service);
+    const shared = await createRuntime(world);
+    expect(await foreign.claim({ runId: second })).toBeNull();
+    const held = await shared.claim({ runId: second, claimId: 'one' });
     expect(held).toMatchObject({ runId: second });
-    expect(await claim({ runId: second, claimId: 'one' }, service)).toMatchObject({ leaseId: held.leaseId });
-    expect(await claim({ runId: second, claimId: 'two' }, service)).toBeNull();
+    expect(await shared.claim({ runId: second, claimId: 'one' })).toMatchObject({ leaseId: held.leaseId });
+    expect(await shared.claim({ runId: second, claimId: 'two' })).toBeNull();
     // The lease of a claim is for one run.
-    expect(await claim({ runId: first, claimId: 'one' }, service)).toBeNull();
-    await say('finishRun', { runId: second, leaseId: held.leaseId, status: 'completed' });
-    expect(await claim({ runId: second, claimId: 'one' }, service)).toBeNull();
-    expect(await claim({ runId: first }, service)).toMatchObject({ runId: first });
+    expect(await shared.claim({ runId: first, claimId: 'one' })).toBeNull();
+    await shared.finish(held);
+    expect(await shared.claim({ runId: second, claimId: 'one' })).toBeNull();
+    expect(await shared.claim({ runId: first })).toMatchObject({ runId: first });
   });
 
   it('a run goes to a runtime of its own organization or to a shared one, and to no other', async () => {
     const runId = await runNow();
-    expect(await claim({}, foreign)).toBeNull();
-    expect(await claim({}, await world.service())).toMatchObject({ runId });
+    expect(await foreign.claim()).toBeNull();
+    expect(await (await createRuntime(world)).claim()).toMatchObject({ runId });
   });
 
   it('a shared runtime also serves an organization with three waiting runs while another has 300', async () => {
@@ -122,9 +123,9 @@ describe('claiming a run', () => {
     const start = `mutation ($id: String!) { startMission(projectId: $id, prompt: "Check") { id } }`;
     for (let i = 0; i < 3; i++)
       expect((await world.field(start, { token: mallory, variables: { id: project } })).id).toBeDefined();
-    const service = await world.service();
+    const shared = await createRuntime(world);
     const orgs = async (count: number) => {
-      const runs = await Promise.all(Array.from({ length: count }, () => claim({}, service)));
+      const runs = await Promise.all(Array.from({ length: count }, () => shared.claim({}, '{ orgId }')));
       return runs.map(({ orgId }) => orgId);
     };
     const ofGlobex = (ids: string[]) => ids.filter((id) => id !== acme.id).length;
@@ -137,7 +138,7 @@ describe('claiming a run', () => {
   });
 
   it('400 · a claim without a runtime name and without harnesses is refused, and the error names both fields', async () => {
-    expect((await claim({ runtime: '', harnesses: [] })).description).toBe(
+    expect((await runtime.ask('claimRun', { runtime: '', harnesses: [] }, '{ runId }')).description).toBe(
       'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
     );
   });
@@ -162,19 +163,19 @@ describe('runs that wait for a runtime', () => {
     expect((await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data[0].reason).toBe(
       nobody,
     );
-    const held = await claim();
+    const held = await runtime.claim();
     expect((await run(runId)).reason).toBeNull();
     const next = await runNow();
     expect(await reason(next)).toBe(free);
     for (let i = 0; i < 4; i++) {
       world.clock.turn(seconds(50));
-      await say('heartbeat', { runs: [{ runId, leaseId: held.leaseId }] }, beat);
+      await runtime.beat(held);
     }
     expect(await reason(next)).toBe(free);
     world.clock.turn(minutes(2));
     expect(await reason(next)).toBe(nobody);
     // A runtime of another organization does not count.
-    await claim({}, foreign);
+    await foreign.claim();
     expect(await reason(next)).toBe(nobody);
   });
 
@@ -190,7 +191,7 @@ describe('runs that wait for a runtime', () => {
 
   it('the harnesses that a runtime offers are stored at most every 30 seconds, and deleted after a day', async () => {
     const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
-    const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
+    const poll = () => runtime.claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
     const begun = present();
     await poll();
     world.clock.turn(seconds(29));
@@ -223,14 +224,14 @@ describe('runs that wait for a runtime', () => {
       lastError: 'The run waited for 24 hours.',
     });
     expect([waited, failed.reason]).toEqual([nobody, nobody]);
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
   });
 
   it('a run that was returned to the queue can wait for a full day again', async () => {
     const held = await taken();
     world.clock.turn(hours(25));
-    await say('heartbeat', { runs: [held] }, beat);
-    await say('handBackRun', { ...held, reason: 'going' });
+    await runtime.beat(held);
+    await runtime.ask('handBackRun', { ...held, reason: 'going' });
     await failOverdueRuns();
     expect((await run(held.runId)).status).toBe('dispatching');
   });
@@ -250,16 +251,16 @@ describe('prompts and scripts', () => {
     const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
     const words = await runNow();
-    expect(await claim({ harnesses: ['shell'] })).toBeNull();
+    expect(await runtime.claim({ harnesses: ['shell'] })).toBeNull();
     const [builtin, own] = [(await start('agn_builtin_shell')).id, (await start(id)).id];
-    const claimed = [await claim({ harnesses: ['shell'] }), await claim({ harnesses: ['shell'] })];
-    expect(new Map(claimed.map(({ runId, agent }) => [runId, agent.name]))).toEqual(
+    const shell = () => runtime.claim({ harnesses: ['shell'] }, claimed);
+    expect(new Map([await shell(), await shell()].map(({ runId, agent }) => [runId, agent.name]))).toEqual(
       new Map([
         [builtin, 'Script'],
         [own, 'Nightly'],
       ]),
     );
-    expect(await claim({ harnesses: ['shell', 'claude-code'] })).toMatchObject({
+    expect(await runtime.claim({ harnesses: ['shell', 'claude-code'] }, claimed)).toMatchObject({
       runId: words,
       agent: { name: 'Builder' },
     });
@@ -268,7 +269,7 @@ describe('prompts and scripts', () => {
 
   it('409 · through the API or on schedule, no mission with a prompt starts while neither a runtime nor the organization has a model', async () => {
     await world.knex('runtime_harnesses').delete();
-    await claim({ harnesses: ['shell'], modelVendors: [] });
+    await runtime.claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
     expect((await start('agn_builtin_planner')).problem).toMatchObject({ code: 'model_required' });
     expect((await start('agn_builtin_shell')).problem).toBeUndefined();
@@ -293,11 +294,11 @@ describe('prompts and scripts', () => {
     await world.knex('integrations').where({ id: integrationId }).delete();
     await explainWaits();
     expect((await run(waits)).reason).toBe('No model is connected: connect one to the organization.');
-    await claim({ harnesses: ['shell'], modelVendors: [] });
+    await runtime.claim({ harnesses: ['shell'], modelVendors: [] });
     expect((await start()).problem).toMatchObject({ code: 'model_required' });
     world.clock.turn(seconds(30));
     // A runtime that has a key of its own also provides a model. Built-in agents run with models of any vendor.
-    await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
+    await runtime.claim({ harnesses: ['shell'], modelVendors: ['openai'] });
     expect((await start()).problem).toBeUndefined();
     await addKnownRuntime();
   });
@@ -324,7 +325,7 @@ it('a claim contains the project’s merge setting and, for built-in agents, the
   const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
   const claimedOf = async () => {
     await runNow();
-    return await claim({}, runtime.token, '{ autoMerge agent { sandboxTemplateId } }');
+    return await runtime.claim({}, '{ autoMerge agent { sandboxTemplateId } }');
   };
   expect(await claimedOf()).toEqual({ autoMerge: false, agent: { sandboxTemplateId: 'standard' } });
   await patch({ autoMerge: true });

@@ -9,8 +9,7 @@ import { rowsOf, written } from '../support/database-rows.ts';
 import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
 import { present } from '../support/world.ts';
 
-const { world, alice, mallory, runtime, foreign, say, runNow, claim, run, taken, close, reset } =
-  await openRuntimeWorld();
+const { world, alice, mallory, runtime, foreign, runNow, run, taken, close, reset } = await openRuntimeWorld();
 afterAll(close);
 beforeEach(reset);
 
@@ -19,7 +18,7 @@ async function sitting() {
   const held = await taken();
   const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
   const session = { ...place, role: 'builder', sessionId: 'one' };
-  await say('reportSession', session);
+  await runtime.ask('reportSession', session);
   return { held, place, session };
 }
 
@@ -56,20 +55,20 @@ describe('heartbeats of a runtime', () => {
       runs: [{ ...held, progress: 40, activity: 'Reading' }],
       sandboxes: [{ ...place, metrics }],
     };
-    const data = await say('heartbeat', input, beat);
+    const data = await runtime.ask('heartbeat', input, beat);
     expect(data).toEqual({
       runs: [{ runId: held.runId, desired: 'run', leaseUntil: present() + seconds(60) }],
       sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
       environments: [],
     });
     // The report is repeated, as after a lost response.
-    await say('heartbeat', input, beat);
+    await runtime.ask('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
     // When a sample is reported again with other values, the values of the first report are kept.
     const other = metrics.map((sample) => ({ ...sample, cpuPct: 99 }));
-    await say('heartbeat', { ...input, sandboxes: [{ ...place, metrics: other }] }, beat);
+    await runtime.ask('heartbeat', { ...input, sandboxes: [{ ...place, metrics: other }] }, beat);
     // Progress never goes back.
-    await say('heartbeat', { runs: [{ ...held, progress: 10, activity: 'Writing' }] }, beat);
+    await runtime.ask('heartbeat', { runs: [{ ...held, progress: 10, activity: 'Writing' }] }, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Writing' });
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.metrics.map(({ cpuPct }: { cpuPct: number }) => cpuPct)).toEqual([50, 51]);
@@ -90,7 +89,7 @@ describe('heartbeats of a runtime', () => {
     world.clock.turn(seconds(10));
     const sample = { t: present() - 1, cpuPct: 50, memUsedMb: 100, memTotalMb: 256, diskUsedPct: 3 };
     const runs = [{ ...held, progress: 40, activity: 'Reading' }];
-    await say('heartbeat', { runs, sandboxes: [{ ...place, metrics: [sample] }] }, beat);
+    await runtime.ask('heartbeat', { runs, sandboxes: [{ ...place, metrics: [sample] }] }, beat);
     const changed = (await rows()).map((row, n) => Object.keys(row).filter((name) => row[name] !== before[n][name]));
     expect(changed).toMatchObject([
       expect.arrayContaining(['leaseUntil', 'missionProgress', 'updatedAt']),
@@ -131,7 +130,7 @@ describe('heartbeats of a runtime', () => {
     const seen = async (more: object = {}) => {
       const statements: string[] = [];
       const stop = watchStatements((text) => statements.push(text));
-      const answer = await say('heartbeat', { ...input, ...more }, beat).finally(stop);
+      const answer = await runtime.ask('heartbeat', { ...input, ...more }, beat).finally(stop);
       return { answer, writes: statements.some((text) => /^(begin|insert|update|with)/i.test(text)) };
     };
     const first = await seen();
@@ -159,7 +158,7 @@ describe('heartbeats of a runtime', () => {
     const others = { runId: 'run_unknown', leaseId: held.leaseId };
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
     const input = { runs: [held, others], sandboxes: [{ ...place, metrics: [] }], environments: ['env_unknown'] };
-    const stopped = await say('heartbeat', input, beat);
+    const stopped = await runtime.ask('heartbeat', input, beat);
     expect(stopped).toMatchObject({
       runs: [{ desired: 'run' }, { desired: 'stop', leaseUntil: null }],
       sandboxes: [{ desired: 'stop' }],
@@ -172,21 +171,23 @@ describe('heartbeats of a runtime', () => {
       reason: 'Canceled by a person.',
       finishedAt: present(),
     });
-    expect(await say('heartbeat', input, beat)).toMatchObject({
+    expect(await runtime.ask('heartbeat', input, beat)).toMatchObject({
       runs: [{ desired: 'stop' }, { desired: 'stop' }],
     });
     // The last reports of the run are still accepted, and the run stays canceled.
-    expect(await say('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' })).toEqual({
+    expect(
+      await runtime.ask('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' }),
+    ).toEqual({
       ok: true,
     });
-    expect(await say('finishRun', { ...held, status: 'failed' })).toEqual({ ok: true });
+    expect(await runtime.ask('finishRun', { ...held, status: 'failed' })).toEqual({ ok: true });
     expect((await run(held.runId)).status).toBe('canceled');
   });
 
   it('a heartbeat does not renew a run of another runtime', async () => {
     const { held, place } = await sitting();
     const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
-    const data = await say('heartbeat', input, beat, foreign);
+    const data = await foreign.ask('heartbeat', input, beat);
     expect(data).toMatchObject({ runs: [{ desired: 'stop' }], sandboxes: [{ desired: 'stop' }] });
     expect((await run(held.runId)).missionProgress).toBeNull();
   });
@@ -199,7 +200,7 @@ describe('heartbeats of a runtime', () => {
         runs: [{ ...held, progress: 77 }],
         sandboxes: [{ ...place, metrics: [sample(present()), sample(t)] }],
       };
-      expect((await say('heartbeat', input, beat)).description).toContain(
+      expect((await runtime.ask('heartbeat', input, beat)).description).toContain(
         'sandboxes.0.metrics.1.t: must be a time of the last 28 days',
       );
     }
@@ -218,39 +219,43 @@ describe('heartbeats of a runtime', () => {
       await releaseSilentRuns();
       expect(await run(held.runId)).toMatchObject({
         status: 'dispatching',
-        reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for this runtime, or for another one.',
-        lastError: 'The runtime Runtime 1 stopped sending heartbeats.',
+        reason: 'The runtime Runtime stopped sending heartbeats: the run waits for this runtime, or for another one.',
+        lastError: 'The runtime Runtime stopped sending heartbeats.',
         missionProgress: null,
       });
       const lost = { status: 'failed', terminationReason: 'the runtime was lost' };
       const here = i === 2 ? { status: 'running', terminationReason: null } : lost;
       expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...here }]);
-      expect(await claim()).toMatchObject({ runId: held.runId });
+      expect(await runtime.claim()).toMatchObject({ runId: held.runId });
       expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...lost }]);
       expect((await run(held.runId)).reason).toBeNull();
     }
     // The first runtime resumes: none of its reports counts any longer.
     const before = await rowsOf(world.knex);
     const lost = [
-      await say('reportCost', { ...held, costId: 'late', usd: 1 }),
-      await say(
+      await runtime.ask('reportCost', { ...held, costId: 'late', usd: 1 }),
+      await runtime.ask(
         'registerSandbox',
         { ...held, key: 'b', role: 'builder', harness: 'codex', instanceType: 'lite' },
         '{ sandboxId }',
       ),
-      await say('appendLog', { ...session, part: 'session', seq: 0, content: 'late' }, '{ nextSeq }'),
-      await say('appendFragments', { ...place, seq: 0, fragments: [{ kind: 'thought', t: present() }] }, '{ nextSeq }'),
-      await say('finishSandbox', { ...place, status: 'completed' }),
-      await say('createArtifactUpload', held, '{ contentKey }'),
-      await say('registerEnvironment', { ...held, key: 'preview' }, '{ environmentId }'),
-      await say('finishRun', { ...held, status: 'completed' }),
-      await say('handBackRun', { ...held, reason: 'late' }),
+      await runtime.ask('appendLog', { ...session, part: 'session', seq: 0, content: 'late' }, '{ nextSeq }'),
+      await runtime.ask(
+        'appendFragments',
+        { ...place, seq: 0, fragments: [{ kind: 'thought', t: present() }] },
+        '{ nextSeq }',
+      ),
+      await runtime.ask('finishSandbox', { ...place, status: 'completed' }),
+      await runtime.ask('createArtifactUpload', held, '{ contentKey }'),
+      await runtime.ask('registerEnvironment', { ...held, key: 'preview' }, '{ environmentId }'),
+      await runtime.ask('finishRun', { ...held, status: 'completed' }),
+      await runtime.ask('handBackRun', { ...held, reason: 'late' }),
     ];
     expect(lost.map(({ code }) => code)).toEqual(lost.map(() => 'lease_lost'));
-    expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect(await runtime.ask('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
     // The first runtime is told to stop not only the run, but also the sandbox of the run.
-    expect(await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).toMatchObject({
+    expect(await runtime.ask('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).toMatchObject({
       sandboxes: [{ desired: 'stop' }],
     });
     const killed = await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
@@ -258,7 +263,7 @@ describe('heartbeats of a runtime', () => {
     world.clock.turn(seconds(60));
     await releaseSilentRuns();
     expect((await run(held.runId)).status).toBe('dispatching');
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
   });
 
   it('a run whose heartbeats stop for ten minutes fails, and so does its sandbox', async () => {
@@ -273,11 +278,11 @@ describe('heartbeats of a runtime', () => {
     expect(await run(held.runId)).toMatchObject({
       status: 'failed',
       finishedAt: present(),
-      reason: 'The runtime Runtime 1 did not reconnect within 10 minutes, and no other runtime claimed the run.',
+      reason: 'The runtime Runtime did not reconnect within 10 minutes, and no other runtime claimed the run.',
       sandboxes: [{ sandboxId: place.sandboxId, status: 'failed', terminationReason: 'the runtime was lost' }],
     });
-    expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
-    expect(await claim()).toBeNull();
+    expect(await runtime.ask('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect(await runtime.claim()).toBeNull();
   });
 
   it('a runtime whose heartbeats resume in time keeps its run, and finishes it', async () => {
@@ -287,11 +292,11 @@ describe('heartbeats of a runtime', () => {
     expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
     // A report before the heartbeat counts as well.
     const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
-    expect(await say('appendLog', piece, '{ nextSeq }')).toEqual({ nextSeq: 1 });
+    expect(await runtime.ask('appendLog', piece, '{ nextSeq }')).toEqual({ nextSeq: 1 });
     const kept = await world.knex('sandbox_log_parts').where({ sandboxId: place.sandboxId });
     expect(kept).toMatchObject([{ appendedAt: present() }]);
     const both = { runs: [{ ...held, progress: 50 }], sandboxes: [{ ...place, metrics: [] }] };
-    expect(await say('heartbeat', both, beat)).toMatchObject({
+    expect(await runtime.ask('heartbeat', both, beat)).toMatchObject({
       runs: [{ desired: 'run', leaseUntil: present() + seconds(60) }],
       sandboxes: [{ desired: 'run' }],
     });
@@ -302,10 +307,10 @@ describe('heartbeats of a runtime', () => {
       missionProgress: 50,
       sandboxes: [{ status: 'running' }],
     });
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
     world.clock.turn(minutes(2));
     await releaseSilentRuns();
-    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    expect(await runtime.ask('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
   });
 
@@ -319,7 +324,7 @@ describe('heartbeats of a runtime', () => {
       instanceType: 'lite',
       timeoutAt: present() + 1,
     };
-    const { sandboxId } = await say('registerSandbox', input, '{ sandboxId }');
+    const { sandboxId } = await runtime.ask('registerSandbox', input, '{ sandboxId }');
     await endOverdueSandboxes();
     const state = async () => (await run(held.runId)).sandboxes;
     expect(await state()).toEqual([{ sandboxId, status: 'running', terminationReason: null }]);
@@ -333,7 +338,7 @@ describe('ends of runs', () => {
   it('the end of a run ends its sandboxes, and a repeated report changes nothing', async () => {
     const { held, place } = await sitting();
     world.clock.turn(seconds(5));
-    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    expect(await runtime.ask('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
     const ended = await run(held.runId);
     expect(ended).toMatchObject({
       status: 'completed',
@@ -343,8 +348,8 @@ describe('ends of runs', () => {
       sandboxes: [{ sandboxId: place.sandboxId, status: 'completed', terminationReason: 'the run has ended' }],
     });
     world.clock.turn(seconds(5));
-    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
-    expect((await say('finishRun', { ...held, status: 'failed' }))?.code).toBe('lease_lost');
+    expect(await runtime.ask('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    expect((await runtime.ask('finishRun', { ...held, status: 'failed' }))?.code).toBe('lease_lost');
     expect(await run(held.runId)).toEqual(ended);
     await releaseSilentRuns();
     expect(await run(held.runId)).toEqual(ended);
@@ -352,14 +357,14 @@ describe('ends of runs', () => {
 
   it('after a runtime has handed back a run, the run waits ten seconds before a runtime can claim it with a new lease', async () => {
     const { held, place } = await sitting();
-    expect(await say('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
+    expect(await runtime.ask('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({
       status: 'dispatching',
       missionActivity: 'Handed back: shutting down',
     });
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
     world.clock.turn(seconds(10));
-    const next = await claim();
+    const next = await runtime.claim();
     expect(next).toMatchObject({ runId: held.runId });
     expect(next.leaseId).not.toBe(held.leaseId);
     expect((await run(held.runId)).sandboxes).toEqual([
@@ -373,9 +378,9 @@ describe('ends of runs', () => {
       world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });
     expect((await cancel(runId, mallory)).body.errors[0].extensions.code).toBe('not_found');
     for (const _ of [1, 2]) expect((await cancel(runId)).body.data).toEqual({ cancelRun: { status: 'canceled' } });
-    expect(await claim()).toBeNull();
+    expect(await runtime.claim()).toBeNull();
     const held = await taken();
-    await say('finishRun', { ...held, status: 'failed', error: 'exit code 1' });
+    await runtime.ask('finishRun', { ...held, status: 'failed', error: 'exit code 1' });
     expect(await run(held.runId)).toMatchObject({ status: 'failed', lastError: 'exit code 1' });
     expect((await cancel(held.runId)).body.errors[0].message).toContain('has ended (failed)');
   });

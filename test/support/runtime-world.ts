@@ -15,18 +15,14 @@ export async function openRuntimeWorld() {
   const { person: owner, organization: acme, token: alice } = await createOwner(world, 'Alice', 'Acme');
   const { organization: globex, token: mallory } = await createOwner(world, 'Mallory', 'Globex');
   const runtime = await createRuntime(world, acme);
-  const foreign = (await createRuntime(world, globex)).token;
+  const foreign = await createRuntime(world, globex);
   const projectId = await createProject(world, { token: alice }, 'Shop');
   const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
   const mission = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
   const task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body: mission })).body.id;
 
-  const say = runtime.ask;
-
   const runNow = async (): Promise<string> =>
     (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body.runId;
-  const claim = (more: object = {}, as: string = runtime.token, selection = claimed) =>
-    say('claimRun', { runtime: 'Runtime 1', harnesses: ['claude-code'], ...more }, selection, as);
   const run = async (runId: string, token = alice) =>
     (
       await world.graphql(
@@ -40,7 +36,7 @@ export async function openRuntimeWorld() {
   /** A run on which this runtime has a lease. */
   async function taken(): Promise<Held> {
     await runNow();
-    const { runId, leaseId } = await claim();
+    const { runId, leaseId } = await runtime.claim();
     return { runId, leaseId };
   }
   return {
@@ -52,9 +48,7 @@ export async function openRuntimeWorld() {
     foreign,
     task,
     projectId,
-    say,
     runNow,
-    claim,
     run,
     taken,
     mallory,

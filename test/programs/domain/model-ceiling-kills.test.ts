@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { hours, minutes } from '#foundation/clock.ts';
+import { claimRun } from '../../../src/runner/generated/operations.ts';
 import { connect } from '../../../src/runner/protocol/platform.ts';
 import { createOwner, createProject } from '../../support/callers.ts';
 import { type Fate, fates, messageOf, type PaidVendor, startPaidVendor } from '../../support/paid-vendor.ts';
@@ -84,11 +85,14 @@ async function replaceGateway(index: number): Promise<void> {
 
 /** Claims a run that waits, and starts its gateway. */
 async function openGateway(): Promise<Gateway> {
-  const query = `mutation ($input: ClaimRunRequest!) { answer: claimRun(input: $input) { runId leaseId step { stepId } } }`;
   const platform = connect(service.url, token, new AbortController().signal);
-  const input = { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: ['anthropic'], claimId: randomUUID() };
-  let claimed: Json = null;
-  while (!claimed) claimed = (await platform.mutate({ text: query } as Json, input)) ?? (await wait(50));
+  const offer = { harnesses: ['claude-code'], modelVendors: ['anthropic' as const] };
+  const claim = () => platform.mutate(claimRun, { runtime: 'Runtime', ...offer, claimId: randomUUID() });
+  let claimed = await claim();
+  while (!claimed) {
+    await wait(50);
+    claimed = await claim();
+  }
   const { runId, leaseId, step } = claimed;
   await world
     .knex('runs')

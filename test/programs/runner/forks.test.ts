@@ -13,6 +13,7 @@ import { scripted } from '../../support/harness-turns.ts';
 import { openMissionWorld, type Runner, standInAcp } from '../../support/mission-world.ts';
 import { createPageInspector } from '../../support/page-inspector.ts';
 import { compiled, projectFolder } from '../../support/processes.ts';
+import { createRuntime } from '../../support/runtime-client.ts';
 import type { World } from '../../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -249,10 +250,8 @@ describe('a fork', () => {
     missions.turn(lease.restMs);
     writeFileSync(gate, '');
     // A runtime that cannot replay gets no fork.
-    const claim = 'mutation ($i: ClaimRunRequest!) { claimRun(input: $i) { runId } }';
-    const old = { runtime: 'old', harnesses: ['acp'] };
-    const claimed = await world.graphql(claim, { token: missions.service, variables: { i: old } });
-    expect(claimed.body.data).toEqual({ claimRun: null });
+    const old = await createRuntime(world, missions.alice.organization);
+    expect(await old.claim({ harnesses: ['acp'] })).toBeNull();
     runner();
     expect(await missions.ended(id)).toMatchObject({ status: 'completed', lastError: null });
     const seen = seenSince(from);
