@@ -5,7 +5,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Place } from './runtime-records.ts';
-import type { World } from './world.ts';
+import type { Ask, World } from './world.ts';
 
 /** A member of an organization, with a personal access token with every scope that the role allows. */
 export interface Account {
@@ -16,34 +16,34 @@ export interface Account {
 
 type Founding = Pick<World, 'person' | 'found' | 'join' | 'token'>;
 
-/** A new person with a new organization. */
-export async function createOwner(world: Founding, name: string, organizationName: string): Promise<Account> {
-  const person = await world.person(name);
+/** A person, who is new if a name is passed, with a new organization. */
+export async function createOwner(world: Founding, who: string | Person, organizationName: string): Promise<Account> {
+  const person = typeof who === 'string' ? await world.person(who) : who;
   const organization = await world.found(person, organizationName);
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** A new person in an existing organization. */
+/** A person, who is new if a name is passed, in an existing organization. */
 export async function createMember(
   world: Founding,
   organization: Organization,
-  name: string,
+  who: string | Person,
   role: OrgRole,
 ): Promise<Account> {
-  const person = await world.person(name);
+  const person = typeof who === 'string' ? await world.person(who) : who;
   await world.join(organization, person, role);
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** Creates a project in the account's organization and returns its id; `fields` are more members of the request. */
+/** Creates a project in the caller's organization and returns its id; `fields` are more members of the request. */
 export async function createProject(
   world: Pick<World, 'rest'>,
-  { token }: Pick<Account, 'token'>,
+  { token, session, headers }: Pick<Ask, 'token' | 'session' | 'headers'>,
   name: string,
   fields: object = {},
 ): Promise<Id<'project'>> {
   const body = { name, repoFullName: `acme/${name.toLowerCase().replaceAll(' ', '-')}`, ...fields };
-  const answer = await world.rest('POST', '/projects', { token, body });
+  const answer = await world.rest('POST', '/projects', { token, session, headers, body });
   if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
   return answer.body.id;
 }

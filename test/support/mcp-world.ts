@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { createOwner, createProject } from './callers.ts';
 import { createRuntime, type Held } from './runtime-client.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 
@@ -21,8 +22,7 @@ export async function openMcpWorld() {
   /** A project of a new organization, with its owner signed in. */
   async function project() {
     const n = ++count;
-    const owner = await world.person(`Owner-${n}`);
-    const organization = await world.found(owner, `Acme ${n}`);
+    const { person: owner, organization } = await createOwner(world, `Owner-${n}`, `Acme ${n}`);
     const connect = { orgId: organization.id, vendor: 'builtin' as const, displayName: 'Code' };
     await connectIntegration({ ...connect, vendorKind: 'tracker' });
     await connectIntegration({ ...connect, vendorKind: 'scm', externalOrgId: folder });
@@ -31,8 +31,7 @@ export async function openMcpWorld() {
     await mkdir(repository, { recursive: true });
     git(repository, ['init', '-q', '-b', 'main']);
     let parent = '';
-    const body = { name: `Shop ${n}`, repoFullName: `acme/shop-${n}` };
-    const { id } = (await world.rest('POST', '/projects', { session, body })).body;
+    const id = await createProject(world, { session }, `Shop ${n}`);
     const base = `/mcp/projects/${id}`;
     const ask = (method: string, at: string, body?: unknown, as: Session = session): Promise<Answer> =>
       world.rest(method, base + at, { session: as, ...(body !== undefined && { body }) });

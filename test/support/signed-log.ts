@@ -2,6 +2,7 @@
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { hours } from '#foundation/clock.ts';
+import { createOwner } from './callers.ts';
 import { keepRows } from './database-rows.ts';
 import { openWorld } from './world.ts';
 
@@ -15,8 +16,7 @@ export type SignedLog = Awaited<ReturnType<typeof openSignedLog>>;
 
 export async function openSignedLog() {
   const world = await openWorld();
-  const alice = await world.person('Alice');
-  const acme = await world.found(alice, 'Acme');
+  const { person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme');
   /** Records actions, which join the log when they are numbered. */
   const act = (count: number) =>
     world.knex.raw(

@@ -8,6 +8,7 @@ import { deliverWebhooks, webhooksSettled } from '#domain/lifecycle/webhooks/del
 import { writeWebhookDeliveries } from '#domain/lifecycle/webhooks/deliveries.ts';
 import { days, now, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { createOwner } from './callers.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 
 interface Received {
@@ -35,8 +36,7 @@ export async function openWebhookWorld() {
   const world = await openWorld();
   // The library that verifies signatures uses the clock of the machine.
   world.clock.turn(Date.now() - now());
-  const alice = await world.person('Alice');
-  const acme = await world.found(alice, 'Acme');
+  const { person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme');
   const receiver = createServer(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += chunk;
