@@ -6,6 +6,7 @@ import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { codeDigest } from '#foundation/secrets/secrets.ts';
+import { createOwner } from './support/callers.ts';
 import { rowsOf } from './support/database-rows.ts';
 import { openWorld, type World } from './support/world.ts';
 
@@ -17,8 +18,7 @@ afterAll(() => world.close());
 
 /** Every secret that the service has just issued, by name. */
 async function giveOut(): Promise<Record<string, string>> {
-  const alice = await world.person('Alice');
-  const acme = await world.found(alice, 'Acme');
+  const { person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme');
   const session = await world.session(alice);
   const body = { name: 'Reports', scopes: ['projects:read'] };
   const headers = { 'idempotency-key': 'one token please' };

@@ -6,7 +6,7 @@ import { Agent } from '#domain/projects/agents/model.ts';
 import { vendorOf } from '#domain/projects/agents/runnable.ts';
 import { canAnyRuntimeRun, canRunWith } from '#domain/projects/agents/runtime-harnesses.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
-import { type Account, createCallers, createOwner } from '../support/callers.ts';
+import { type Account, createCallers, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -184,11 +184,8 @@ describe('GET /agents', () => {
   });
 
   it('403 · a project-bound token cannot list agents, because they belong to the whole organization', async () => {
-    const project = await world.rest('POST', '/projects', {
-      token: owner.token,
-      body: { name: 'Shop', repoFullName: 'acme/shop' },
-    });
-    const bound = await world.token(owner.person, owner.organization, { projectId: project.body.id });
+    const projectId = await createProject(world, owner, 'Shop');
+    const bound = await world.token(owner.person, owner.organization, { projectId });
     for (const path of ['/agents', '/agents/agn_builtin_builder']) {
       expect((await world.rest('GET', path, { token: bound })).status).toBe(403);
     }

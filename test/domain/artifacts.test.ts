@@ -7,7 +7,7 @@ import { storeContent, sweepArtifacts } from '#domain/work/artifacts/content.ts'
 import { Artifact } from '#domain/work/artifacts/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { type Account, createCallersWithProjects } from '../support/callers.ts';
+import { type Account, createCallersWithProjects, createProject } from '../support/callers.ts';
 import { leaveArtifact, type Place, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -360,11 +360,8 @@ describe('expired and orphaned artifacts', () => {
     await sweepArtifacts();
     expect(files()).toEqual([]);
 
-    const project = await world.rest('POST', '/projects', {
-      token: owner.token,
-      body: { name: 'Short', repoFullName: 'acme/short' },
-    });
-    const short: Place = { orgId: shop.orgId, projectId: project.body.id };
+    const projectId = await createProject(world, owner, 'Short');
+    const short: Place = { orgId: shop.orgId, projectId };
     const kept = await leaveArtifact(shop, 'kept');
     await leaveArtifact(shop, 'expired', { expiresAt: present() + hours(1) });
     await leaveArtifact(short, 'deleted');

@@ -24,6 +24,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
 import { checkpointsIn as checkpointsInFile } from '../../clients/cli/src/audit-notes.ts';
 import { openAep } from '../support/aep.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -43,8 +44,7 @@ beforeAll(async () => {
   ({ owner: alice, organization: acme } = sample);
   ({ ids, serviceToken } = sample);
   runId = ids.runId!;
-  bob = await world.person('Bobbington');
-  globex = await world.found(bob, 'Globex');
+  ({ person: bob, organization: globex } = await createOwner(world, 'Bobbington', 'Globex'));
 });
 afterAll(() => world.close());
 
@@ -161,8 +161,7 @@ describe('erasure of a former member’s personal values', () => {
     expect(await erase(bob.id)).toMatchObject({ code: 'conflict', fields: [{ path: 'person' }] });
     expect(await erase(bob.email)).toMatchObject({ code: 'conflict' });
     await remove(bob);
-    const dave = await world.person('Dave');
-    await world.join(acme, dave, 'admin');
+    const { person: dave } = await createMember(world, acme, 'Dave', 'admin');
     expect(await erase(bob.id, dave)).toMatchObject({ code: 'forbidden' });
     for (const unknown of ['usr_unknown', (await world.person('Unknown')).id, 'unknown@example.com', 'nobody'])
       expect(await erase(unknown)).toMatchObject({ code: 'not_found' });

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { openAep } from '../support/aep.ts';
+import { createMember, createProject } from '../support/callers.ts';
 import { openSignedLog, type SignedLog, sizes } from '../support/signed-log.ts';
 import type { Ask, Session } from '../support/world.ts';
 
@@ -113,11 +114,9 @@ describe('proofs of the audit log', () => {
   });
 
   it('403 · audit proofs and checkpoints are refused to project-bound tokens and to viewers', async () => {
-    const body = { name: 'Shop', repoFullName: 'acme/shop' };
-    const project = (await log.world.rest('POST', '/projects', { session, body })).body;
-    const token = await log.world.token(log.alice, log.acme, { scopes: ['audit:read'], projectId: project.id });
-    const viewer = await log.world.person('Viewer');
-    await log.world.join(log.acme, viewer, 'viewer');
+    const projectId = await createProject(log.world, { session }, 'Shop');
+    const token = await log.world.token(log.alice, log.acme, { scopes: ['audit:read'], projectId });
+    const { person: viewer } = await createMember(log.world, log.acme, 'Viewer', 'viewer');
     const others = [{ token }, { session: await log.world.session(viewer, log.acme.id) }];
     for (const address of [
       '/audit-checkpoints',

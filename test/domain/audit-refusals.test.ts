@@ -8,6 +8,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -15,6 +16,7 @@ let acme: Organization;
 let alice: Person;
 beforeAll(async () => {
   world = await openWorld();
+  // The audit log would begin with the token of `createOwner`.
   alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
 });
@@ -59,9 +61,8 @@ it('the audit log records each call that lacks the required scope, and names the
 });
 
 it('the audit log records a query that a project-bound token may not execute, over REST and GraphQL', async () => {
-  const body = { name: 'Bound', repoFullName: 'acme/bound' };
-  const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
-  const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });
+  const projectId = await createProject(world, { token: await world.token(alice, acme) }, 'Bound');
+  const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId });
   const refused = () => recorded('targetId=auditRetention', 1);
   expect((await world.graphql('{ auditRetention { days } }', { token })).body.errors).toHaveLength(1);
   expect(await refused()).toMatchObject([{ action: 'operation.refused', surface: 'graphql' }]);
@@ -103,7 +104,7 @@ it('the audit log records the use of a revoked credential, but not of an unknown
 });
 
 it('a wrong sign-in code for a person is recorded in the audit log of every organization to which this person belongs', async () => {
-  const other = await world.found(alice, 'Beside');
+  const { organization: other } = await createOwner(world, alice, 'Beside');
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
   const send = (email: string) =>
     world.request('POST', '/sign-in/code', {

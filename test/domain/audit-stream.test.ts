@@ -17,6 +17,7 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { readBucket } from '#foundation/storage/s3.ts';
 import { putObject } from '#foundation/storage/s3-put.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
+import { createOwner } from '../support/callers.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openS3 } from '../support/fake-s3.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -31,8 +32,7 @@ beforeAll(async () => {
   openOutbound({ allowLoopback: true });
 });
 beforeEach(async () => {
-  alice = await world.person(`Alice-${++founded}`);
-  acme = await world.found(alice, `Acme ${founded}`);
+  ({ person: alice, organization: acme } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
 });
 afterAll(async () => {
   openOutbound({ allowLoopback: false });
@@ -197,8 +197,7 @@ describe('collectors of audit events', () => {
     const { id: slowId } = acme;
     await act(1);
     const other = await openCollector();
-    alice = await world.person(`Bob-${founded}`);
-    acme = await world.found(alice, `Beside ${founded}`);
+    ({ person: alice, organization: acme } = await createOwner(world, `Bob-${founded}`, `Beside ${founded}`));
     await choose({ address: other.address });
     await act(1);
     const waiting = deliverAuditLog({ orgId: slowId });

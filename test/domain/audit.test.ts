@@ -14,6 +14,7 @@ import { newId } from '#foundation/ids.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -22,8 +23,7 @@ let alice: Person;
 let session: Session;
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   session = await world.session(alice, acme.id);
 });
 afterAll(() => world.close());
@@ -107,10 +107,9 @@ describe('events of the audit log', () => {
   });
 
   it('an audit event contains the beginning of a long text, even when the cut divides an emoji', async () => {
-    const project = { name: 'Long', repoFullName: 'acme/long' };
-    const { body } = await world.rest('POST', '/projects', { session, body: project });
+    const projectId = await createProject(world, { session }, 'Long');
     const query = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
-    const input = { projectId: body.id, title: 'Long', body: `${'a'.repeat(999)}\u{1F600} and more` };
+    const input = { projectId, title: 'Long', body: `${'a'.repeat(999)}\u{1F600} and more` };
     const issue = await world.field(query, { session, variables: { input } });
     const [event] = (await list(`?targetId=${issue.id}`)).data;
     expect(event.changes).toContainEqual({ path: 'body', before: null, after: `${'a'.repeat(999)}\uFFFD…` });
@@ -167,7 +166,7 @@ describe('events of the audit log', () => {
   });
 
   it('a sign-in is recorded in the audit log of each organization of the person', async () => {
-    const other = await world.found(alice, 'Beside');
+    const { organization: other } = await createOwner(world, alice, 'Beside');
     const form = (fields: Record<string, string>) => ({
       headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
       body: new URLSearchParams(fields).toString(),
@@ -244,7 +243,7 @@ describe('numbering of the audit log', () => {
 
   it('audit events of an organization are numbered even when those of another organization cannot be read', async () => {
     await numberAllChanges();
-    const later = await world.found(alice, 'Later');
+    const { organization: later } = await createOwner(world, alice, 'Later');
     const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };
     await world.knex('audit_changes').insert(unreadable);
     await expect(numberAllChanges()).rejects.toThrow(SyntaxError);
@@ -283,10 +282,8 @@ describe('reading and retention of the audit log', () => {
   });
 
   it('the audit log is readable only by admins whose credential has the scope, and only in their own organization', async () => {
-    const viewer = await world.person('Viewer');
-    await world.join(acme, viewer, 'viewer');
-    const member = await world.person('Member');
-    await world.join(acme, member, 'member');
+    const { person: viewer } = await createMember(world, acme, 'Viewer', 'viewer');
+    const { person: member } = await createMember(world, acme, 'Member', 'member');
     for (const person of [viewer, member]) {
       const refused = await world.rest('GET', '/audit-events', { session: await world.session(person, acme.id) });
       expect([refused.status, refused.body.code]).toEqual([403, 'missing_scope']);
@@ -295,8 +292,7 @@ describe('reading and retention of the audit log', () => {
     expect((await world.rest('GET', '/audit-events', { token: without })).status).toBe(403);
     const withScope = await world.token(alice, acme, { scopes: ['audit:read'] });
     expect((await list('?limit=1', { token: withScope })).data).toHaveLength(1);
-    const mallory = await world.person('Mallory');
-    const globex = await world.found(mallory, 'Globex');
+    const { person: mallory, organization: globex } = await createOwner(world, 'Mallory', 'Globex');
     const foreign = await list('', { session: await world.session(mallory, globex.id) });
     expect(foreign.data.map(({ action }: Body) => action)).not.toContain('budget.created');
     expect(JSON.stringify(foreign)).not.toContain(acme.id);
@@ -305,8 +301,7 @@ describe('reading and retention of the audit log', () => {
   it('an admin chooses how long audit events are kept; the choice is itself an event, and the remaining events keep their numbers', async () => {
     const set = (days: number, by: Session) =>
       world.graphql(`mutation { setAuditRetention(days: ${days}) { days } }`, { session: by });
-    const member = await world.person('Retainer');
-    await world.join(acme, member, 'member');
+    const { person: member } = await createMember(world, acme, 'Retainer', 'member');
     for (const [days, by, code] of [
       [29, session, 'invalid_request'],
       [3_651, session, 'invalid_request'],

@@ -12,6 +12,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -25,8 +26,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 let owner: Person;
 beforeEach(async () => {
-  owner = await world.person(`Alice-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
+  ({ person: owner, organization: acme } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
   session = await world.session(owner, acme.id);
 });
 /** Moves the clock and signs the owner in again, because the owner's session may have expired by then. */
@@ -198,8 +198,7 @@ describe('packs of credits', () => {
 
   it('409, 403 · a checkout of credits cannot be paid after a day, and is not shown to a member without the permission', async () => {
     const id = await checkout();
-    const member = await world.person(`Member-${founded}`);
-    await world.join(acme, member, 'member');
+    const { person: member } = await createMember(world, acme, `Member-${founded}`, 'member');
     const theirs = await world.session(member, acme.id);
     expect((await world.request('GET', `${checkoutPage()}/${id}`, { session: theirs })).status).toBe(403);
     world.clock.turn(billing.checkoutMs);
@@ -236,7 +235,7 @@ describe('payment events', () => {
 
   it('400 · a payment event changes nothing when it is forged, unknown, or for another organization or amount', async () => {
     const id = await checkout();
-    const stranger = await world.found(await world.person(`Mallory-${founded}`), `Globex ${founded}`);
+    const { organization: stranger } = await createOwner(world, `Mallory-${founded}`, `Globex ${founded}`);
     const statuses = [
       await event(paid(id), {}),
       await event(paid(id), { 'x-signature': 'f'.repeat(64) }),
@@ -321,8 +320,7 @@ describe('withdrawals from orders', () => {
     const order = await buy();
     await spend(200);
     expect((await withdraw(order)).status).toBe(409);
-    const stranger = await world.person(`Eve-${founded}`);
-    const theirs = await world.found(stranger, `Eve ${founded}`);
+    const { person: stranger, organization: theirs } = await createOwner(world, `Eve-${founded}`, `Eve ${founded}`);
     const foreign = await world.session(stranger, theirs.id);
     const answer = await world.rest('POST', `/billing/orders/${order}/withdrawal`, { session: foreign, body: {} });
     expect(answer.status).toBe(404);
@@ -368,8 +366,7 @@ describe('orders over GraphQL', () => {
 
   it('403 · an admin can read orders, but can neither withdraw from an order nor change the subscription and settings', async () => {
     const id = await buy();
-    const admin = await world.person(`Admin-${founded}`);
-    await world.join(acme, admin, 'admin');
+    const { person: admin } = await createMember(world, acme, `Admin-${founded}`, 'admin');
     const theirs = await world.session(admin, acme.id);
     expect(await orders(theirs)).toHaveLength(1);
     const answers = await Promise.all(
@@ -450,8 +447,7 @@ describe('team plans', () => {
 
 describe('credit requests, policies and the ledger', () => {
   it('201 · a member’s repeated request for credits is added to the open one, and a purchase closes it', async () => {
-    const member = await world.person(`Bob-${founded}`);
-    await world.join(acme, member, 'member');
+    const { person: member } = await createMember(world, acme, `Bob-${founded}`, 'member');
     const theirs = await world.session(member, acme.id);
     const ask = (message: string) =>
       world.rest('POST', '/billing/credit-requests', { session: theirs, body: { message } });

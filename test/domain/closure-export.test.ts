@@ -17,6 +17,7 @@ import { days, hours, seconds } from '#foundation/clock.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { readTree } from '../support/layering-rules.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
@@ -32,8 +33,7 @@ beforeAll(async () => {
   world = await openWorld();
   sample = await seedOrganization(world);
   await signCheckpoints();
-  stranger = await world.person('Stranger');
-  neighbor = await world.found(stranger, 'Neighbor');
+  ({ person: stranger, organization: neighbor } = await createOwner(world, 'Stranger', 'Neighbor'));
   session = await world.session(sample.owner, sample.organization.id);
   secret = await world.token(sample.owner, sample.organization);
 });
@@ -70,8 +70,7 @@ describe('requesting the export of a closed organization', () => {
     expect(await request()).toBe('conflict');
     expect(await read()).toBe('not_found');
     expect(await request({ token: secret })).toBe('forbidden');
-    const admin = await world.person('Admin');
-    await world.join(sample.organization, admin, 'admin');
+    const { person: admin } = await createMember(world, sample.organization, 'Admin', 'admin');
     expect(await request({ session: await world.session(admin, sample.organization.id) })).toBe('forbidden');
   });
 

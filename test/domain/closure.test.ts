@@ -11,6 +11,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { createMember } from '../support/callers.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -54,8 +55,7 @@ describe('POST /organizations/{orgId}/closure', () => {
   });
 
   it('403 · closing an organization requires a signed-in owner', async () => {
-    const admin = await world.person(`Admin-of-${org.slug}`);
-    await world.join(org, admin, 'admin');
+    const { person: admin } = await createMember(world, org, `Admin-of-${org.slug}`, 'admin');
     const asAdmin = await close(org.slug, await world.session(admin, org.id));
     expect([asAdmin.status, asAdmin.body.description]).toEqual([403, 'Only an owner can close an organization.']);
     const token = await world.token(owner, org);
@@ -109,8 +109,7 @@ describe('POST /organizations/{orgId}/closure', () => {
   });
 
   it('concurrent requests of two owners create one closure', async () => {
-    const second = await world.person(`Second-of-${org.slug}`);
-    await world.join(org, second, 'owner');
+    const { person: second } = await createMember(world, org, `Second-of-${org.slug}`, 'owner');
     const sessions = [session, await world.session(second, org.id)];
     const answers = await Promise.all(sessions.map((by) => close(org.slug, by)));
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);

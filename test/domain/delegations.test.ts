@@ -7,6 +7,7 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type AgentWorld, type Human, openAgentWorld } from '../support/agent-world.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { present } from '../support/world.ts';
 
 let world: AgentWorld;
@@ -121,7 +122,7 @@ describe('GET /agent-delegations', () => {
   it('200, 404 · another organization of the same person neither lists the delegation nor revokes it', async () => {
     const alice = await world.human();
     const { registrationId } = await world.claimed(alice);
-    const elsewhere = await world.found(alice.person, 'Elsewhere');
+    const { organization: elsewhere } = await createOwner(world, alice.person, 'Elsewhere');
     const there = { session: alice.session, headers: { 'x-org-id': elsewhere.id } };
     expect((await world.rest('GET', '/agent-delegations', there)).body.data).toEqual([]);
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
@@ -247,21 +248,19 @@ describe('revoking the sign-in of a client', () => {
 describe('delegations over GraphQL', () => {
   it('a delegation shows the project that it is bound to', async () => {
     const alice = await world.human();
-    const body = { name: 'Shop', repoFullName: 'our/shop' };
-    const { body: project } = await world.rest('POST', '/projects', { session: alice.session, body });
-    await world.claimed(alice, { projectId: project.id });
+    const projectId = await createProject(world, alice, 'Shop', { repoFullName: 'our/shop' });
+    await world.claimed(alice, { projectId });
     const answer = await world.graphql('{ agentDelegations { data { projectId project { name } } } }', {
       session: alice.session,
     });
-    expect(answer.body.data.agentDelegations.data).toEqual([{ projectId: project.id, project: { name: 'Shop' } }]);
+    expect(answer.body.data.agentDelegations.data).toEqual([{ projectId, project: { name: 'Shop' } }]);
   });
 });
 
 it('200 · a delegation for a deleted project no longer gives access, and stays listed as revoked', async () => {
   const alice = await world.human();
   const token = await world.token(alice.person, alice.organization);
-  const body = { name: 'Doomed', repoFullName: 'acme/doomed' };
-  const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+  const projectId = await createProject(world, { token }, 'Doomed');
   const { body: agent } = await world.identity({ type: 'service_auth', login_hint: alice.person.email });
   await world.decide(alice, agent.claim, { projectId });
   const { access_token } = (await world.poll(agent.claim_token)).body;

@@ -7,6 +7,7 @@ import { days, hours } from '#foundation/clock.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { invitesPerDay } from '#limits.ts';
+import { type Account, createMember, createOwner } from '../support/callers.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -20,18 +21,11 @@ beforeAll(async () => {
 afterEach(() => bindInvitesPerDay(invitesPerDay.organization));
 afterAll(() => world.close());
 
-interface Sender {
-  org: Organization;
-  token: string;
+async function sender(organization?: Organization): Promise<Account> {
+  const name = `Sender${++count}`;
+  return organization ? createMember(world, organization, name, 'admin') : createOwner(world, name, `Works ${count}`);
 }
-
-async function sender(org?: Organization): Promise<Sender> {
-  const person = await world.person(`Sender${++count}`);
-  if (org) await world.join(org, person, 'admin');
-  const place = org ?? (await world.found(person, `Works ${count}`));
-  return { org: place, token: await world.token(person, place) };
-}
-const invite = ({ token }: Sender, email = `guest${++count}@example.com`): Promise<Answer> =>
+const invite = ({ token }: Account, email = `guest${++count}@example.com`): Promise<Answer> =>
   world.rest('POST', '/invites', { token, body: { email, role: 'viewer' } });
 const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
 const at = (times: number, work: () => Promise<Answer>) => Promise.all(Array.from({ length: times }, work));
@@ -73,8 +67,8 @@ describe('invites in one day', () => {
   it('429 · an organization sends at most the configured number of invites a day, and one person at most half of it, even concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
-    const second = await sender(first.org);
-    const third = await sender(first.org);
+    const second = await sender(first.organization);
+    const third = await sender(first.organization);
     expect(statuses(await at(8, () => invite(first)))).toEqual([...Array(5).fill(201), ...Array(3).fill(429)]);
     expectLimited(await invite(first), 'You have sent too many invites.', 86_400);
     expect(statuses(await at(3, () => invite(second)))).toEqual([201, 201, 201]);
@@ -96,8 +90,8 @@ describe('mails of invites', () => {
     ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
   ])('the mail of an invite shows the organization name %j as %j', async (name, quoted) => {
     const owner = await sender();
-    const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
-    const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });
+    const session = await world.session(owner.person, owner.organization.id);
+    const renamed = await world.rest('PATCH', `/organizations/${owner.organization.id}`, { session, body: { name } });
     if (quoted === null) return expect(renamed.status).toBe(400);
     const email = `guest${++count}@example.com`;
     await invite(owner, email);

@@ -9,7 +9,7 @@ import { days } from '#foundation/clock.ts';
 import { developmentMailbox, openMail } from '#foundation/mail/mail.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { createOwner } from '../support/callers.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -22,9 +22,8 @@ beforeAll(async () => {
   world = await openWorld();
   // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
-  alice = await world.person('Alice');
-  org = await world.found(alice, 'Alice Works');
-  foreign = await world.found(await world.person('Bob'), 'Bob Works');
+  ({ person: alice, organization: org } = await createOwner(world, 'Alice', 'Alice Works'));
+  ({ organization: foreign } = await createOwner(world, 'Bob', 'Bob Works'));
 });
 afterAll(() => world.close());
 
@@ -163,8 +162,7 @@ If you do not know "Alice Works", ignore this mail.
   });
 
   it('403 · nobody can invite to a role above their own', async () => {
-    const admin = await world.person('Adam');
-    await world.join(org, admin, 'admin');
+    const { person: admin } = await createMember(world, org, 'Adam', 'admin');
     const body = { email: address(), role: 'owner' };
     const answer = await world.rest('POST', '/invites', { token: await world.token(admin, org), body });
     expect([answer.status, answer.body.code, answer.body.description]).toEqual([
@@ -176,11 +174,8 @@ If you do not know "Alice Works", ignore this mail.
   });
 
   it('403 · a project-bound token neither lists nor creates nor revokes invites', async () => {
-    const project = await world.rest('POST', '/projects', {
-      token: await owner(),
-      body: { name: 'P', repoFullName: 'a/p' },
-    });
-    const bound = await world.token(alice, org, { projectId: project.body.id });
+    const projectId = await createProject(world, { token: await owner() }, 'P');
+    const bound = await world.token(alice, org, { projectId });
     const { id } = await invite(address());
     const answers = [
       await world.rest('GET', '/invites', { token: bound }),

@@ -9,7 +9,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
-import { createProject } from '../support/callers.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -19,13 +19,11 @@ const people = {} as Record<OrgRole, { person: Person; session: Session; token: 
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  const owner = await createOwner(world, 'Alice', 'Acme');
+  acme = owner.organization;
   for (const role of orgRoles) {
-    const person = role === 'owner' ? alice : await world.person(role);
-    if (role !== 'owner') await world.join(acme, person, role);
-    const [session, token] = [await world.session(person, acme.id), await world.token(person, acme)];
-    people[role] = { person, session, token };
+    const { person, token } = role === 'owner' ? owner : await createMember(world, acme, role, role);
+    people[role] = { person, session: await world.session(person, acme.id), token };
   }
   projectId = await createProject(world, { token: people.owner.token }, 'Shop');
 });

@@ -6,11 +6,11 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { organizationsOf } from '#domain/organization/organizations/operations.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Person;
-let bob: Person;
 let carol: Person;
 let org: Organization;
 let foreign: Organization;
@@ -20,9 +20,9 @@ beforeAll(async () => {
   world = await openWorld();
   // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
-  [alice, bob, carol] = [await world.person('Alice'), await world.person('Bob'), await world.person('Carol')];
-  org = await world.found(alice, 'Alice Works');
-  foreign = await world.found(bob, 'Bob Works');
+  ({ person: alice, organization: org } = await createOwner(world, 'Alice', 'Alice Works'));
+  ({ organization: foreign } = await createOwner(world, 'Bob', 'Bob Works'));
+  carol = await world.person('Carol');
   path = `/organizations/${org.id}/memberships`;
 });
 afterAll(() => world.close());
@@ -99,8 +99,8 @@ describe('memberships of an organization', () => {
 
   it('403 · a project-bound token cannot read or change memberships', async () => {
     const owner = await world.token(alice, org);
-    const project = await world.rest('POST', '/projects', { token: owner, body: { name: 'P', repoFullName: 'a/p' } });
-    const token = await world.token(alice, org, { projectId: project.body.id });
+    const projectId = await createProject(world, { token: owner }, 'P');
+    const token = await world.token(alice, org, { projectId });
     const expected = refusal(
       'Forbidden',
       'forbidden',
@@ -201,8 +201,7 @@ describe('memberships over GraphQL', () => {
   const question = `{ organizations { orgs { slug memberships { role person { email } organization { slug } } } } }`;
 
   it('a person in the console sees the memberships of all their organizations', async () => {
-    const dora = await world.person('Dora');
-    const first = await world.found(dora, 'Dora One');
+    const { person: dora, organization: first } = await createOwner(world, 'Dora', 'Dora One');
     world.clock.turn(1);
     await world.found(dora, 'Dora Two');
     await world.join(first, carol, 'viewer');

@@ -9,6 +9,7 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -28,12 +29,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  owner = await world.person(`Alice-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
-  alice = await world.token(owner, acme);
+  ({
+    person: owner,
+    organization: acme,
+    token: alice,
+  } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
   runtime = await createRuntime(world, acme);
-  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  projectId = await createProject(world, { token: alice }, 'Shop');
 });
 
 interface Held {
@@ -176,14 +178,12 @@ describe('model calls', () => {
   });
 
   it('when a person’s daily budget is spent, model calls of their missions wait until the next UTC day; budgets of other people do not matter', async () => {
-    const other = await world.person(`Carol-${founded}`);
-    await world.join(acme, other, 'member');
-    const otherProject = await world.rest('POST', '/projects', {
-      token: alice,
-      body: { name: 'Other', repoFullName: `acme/other-${founded}` },
+    const { person: other } = await createMember(world, acme, `Carol-${founded}`, 'member');
+    const otherProjectId = await createProject(world, { token: alice }, 'Other', {
+      repoFullName: `acme/other-${founded}`,
     });
     await createBudget({ subject: 'person', userId: other.id }, 0.01);
-    await createBudget({ subject: 'project', projectId: otherProject.body.id }, 0.01);
+    await createBudget({ subject: 'project', projectId: otherProjectId }, 0.01);
     await createBudget({ subject: 'person', userId: owner.id }, 0.05, 'day');
     const held = await startMission(null);
     await reserve(held, 'a', 1_000, 9_000);
@@ -253,7 +253,7 @@ describe('model calls', () => {
     const held = await startMission(1);
     const refused = async (input: Held) => (await reserve(input, 'x', 1, 1).catch((error) => error.message)) as string;
     expect(await refused({ ...held, leaseId: 'lse_other' })).toContain('lease');
-    const stranger = await world.found(await world.person(`Bob-${founded}`), `Other ${founded}`);
+    const { organization: stranger } = await createOwner(world, `Bob-${founded}`, `Other ${founded}`);
     runtime = await createRuntime(world, stranger);
     expect(await refused(held)).toContain('No such run');
     runtime = await createRuntime(world, acme);

@@ -8,6 +8,7 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -23,14 +24,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  owner = await world.person(`Owner-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
-  admin = await world.person(`Admin-${founded}`);
-  await world.join(acme, admin, 'admin');
-  await world.join(acme, await world.person(`Member-${founded}`), 'member');
+  ({ person: owner, organization: acme } = await createOwner(world, `Owner-${++founded}`, `Acme ${founded}`));
+  ({ person: admin } = await createMember(world, acme, `Admin-${founded}`, 'admin'));
+  await createMember(world, acme, `Member-${founded}`, 'member');
   session = await world.session(owner, acme.id);
-  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
-  projectId = (await world.rest('POST', '/projects', { session, body })).body.id;
+  projectId = await createProject(world, { session }, 'Shop');
 });
 
 const capReached = () => spend({ orgId: acme.id, projectId }, 100);
@@ -99,8 +97,7 @@ describe('mails of notices', () => {
   });
 
   it('the notice of a plan that waits for approval is mailed once to all who may run missions, not to viewers', async () => {
-    const viewer = await world.person(`Viewer-${founded}`);
-    await world.join(acme, viewer, 'viewer');
+    await createMember(world, acme, `Viewer-${founded}`, 'viewer');
     const id = newId('run');
     await world.knex('runs').insert({
       ...{ id, orgId: acme.id, projectId, scheduledFor: present(), kind: 'manual', missionTitle: 'Rename a column' },

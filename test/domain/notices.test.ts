@@ -6,6 +6,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
+import { createMember, createProject } from '../support/callers.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { base64Of } from '../support/fake-saml-provider.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
@@ -28,11 +29,11 @@ interface Acme {
 
 let founded = 0;
 async function found(): Promise<Acme> {
+  // The token of `createOwner` would cause a notice before it expires.
   const organization = await world.found(owner, `Acme ${++founded}`);
   const session = await world.session(owner, organization.id);
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  const project = (await world.rest('POST', '/projects', { session, body })).body;
-  return { organization, session, place: { orgId: organization.id, projectId: project.id } };
+  const projectId = await createProject(world, { session }, 'Shop');
+  return { organization, session, place: { orgId: organization.id, projectId } };
 }
 
 const read = async ({ session }: { session: Session }) =>
@@ -147,8 +148,7 @@ describe('causes of notices', () => {
     ]);
     await world.grant(acme.organization, 20);
     expect(await ids(acme)).toEqual([]);
-    const member = await world.person('Member');
-    await world.join(acme.organization, member, 'member');
+    const { person: member } = await createMember(world, acme.organization, 'Member', 'member');
     expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
   });
 
@@ -239,8 +239,7 @@ describe('notices about sign-in', () => {
       },
     ]);
     expect(await ids(await found())).toEqual([]);
-    const member = await world.person('Reader');
-    await world.join(acme.organization, member, 'member');
+    const { person: member } = await createMember(world, acme.organization, 'Reader', 'member');
     expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
     await set({ verifiedAt: at, missingSince: null });
     expect(await ids(acme)).toEqual([]);
@@ -276,8 +275,7 @@ describe('notices about sign-in', () => {
 
   it('the last directory token causes a notice for owners 30 and 7 days before its expiry, and for a month after it', async () => {
     const acme = await found();
-    const admin = await world.person('Keeper');
-    await world.join(acme.organization, admin, 'admin');
+    const { person: admin } = await createMember(world, acme.organization, 'Keeper', 'admin');
     const create = (expiresInDays: number) =>
       world.field(`mutation { createDirectoryToken(name: "Okta", expiresInDays: ${expiresInDays}) { id } }`, {
         session: acme.session,
@@ -308,8 +306,7 @@ describe('POST /notices/{noticeId}/dismissal', () => {
     const acme = await found();
     await spend(acme.place, 90);
     const [id] = (await ids(acme)) as [string];
-    const bob = await world.person('Bob');
-    await world.join(acme.organization, bob, 'member');
+    const { person: bob } = await createMember(world, acme.organization, 'Bob', 'member');
     const session = await world.session(bob, acme.organization.id);
     const { status, body } = await dismiss(id, session);
     expect([status, body]).toEqual([200, { orgId: acme.organization.id, noticeId: id, dismissedAt: present() }]);
@@ -319,8 +316,7 @@ describe('POST /notices/{noticeId}/dismissal', () => {
     expect((await dismiss('cost_cap_100:2020-01-01:100', session)).status).toBe(404);
     const other = await found();
     expect((await dismiss(id, other.session)).status).toBe(404);
-    const viewer = await world.person('Watcher');
-    await world.join(acme.organization, viewer, 'viewer');
+    const { person: viewer } = await createMember(world, acme.organization, 'Watcher', 'viewer');
     expect((await dismiss(id, await world.session(viewer, acme.organization.id))).status).toBe(403);
     await sweepDismissals();
     expect(await world.knex('notice_dismissals').where({ noticeId: id })).toHaveLength(1);

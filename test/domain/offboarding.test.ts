@@ -9,6 +9,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { findPersonByAddress } from '#domain/organization/people/operations.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { pkce, redirectUri } from '../support/oauth-world.ts';
 import type { Session } from '../support/world.ts';
 
@@ -32,13 +33,11 @@ interface Place {
 }
 
 async function place(): Promise<Place> {
-  const owner = await world.person(`Owner${++count}`);
-  const org = await world.found(owner, `Works ${count}`);
-  return { owner, org, token: await world.token(owner, org) };
+  const { person: owner, organization: org, token } = await createOwner(world, `Owner${++count}`, `Works ${count}`);
+  return { owner, org, token };
 }
 async function member({ org }: Place, role: OrgRole = 'admin'): Promise<Person> {
-  const person = await world.person(`Member${++count}`);
-  await world.join(org, person, role);
+  const { person } = await createMember(world, org, `Member${++count}`, role);
   return person;
 }
 const membershipPath = ({ org }: Place, { id }: Person) => `/organizations/${org.id}/memberships/${id}`;
@@ -121,10 +120,9 @@ const everything = ['personal', 'oauth', 'agent', 'linked', 'assertion', 'linked
 /** A recurring mission created in this session. */
 async function recurring(session: Session, path: '/scheduled-tasks' | '/automations'): Promise<string> {
   const n = ++count;
-  const project = { name: `Shop ${n}`, repoFullName: `acme/shop-${n}` };
-  const { body } = await world.rest('POST', '/projects', { session, body: project });
+  const projectId = await createProject(world, { session }, `Shop ${n}`);
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
-  const mission = { projectId: body.id, name: 'Check', prompt: 'echo', triggers: [{ kind: 'schedule', schedule }] };
+  const mission = { projectId, name: 'Check', prompt: 'echo', triggers: [{ kind: 'schedule', schedule }] };
   return (await world.rest('POST', path, { session, body: mission })).body.id;
 }
 

@@ -9,6 +9,7 @@ import { mayStartMission } from '#domain/work/starts/gate.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -31,11 +32,9 @@ afterAll(async () => {
 let founded = 0;
 /** A separate organization for a test, with a project and the owner's token. */
 async function found() {
-  const organization = await world.found(owner, `Acme ${++founded}`);
-  const token = await world.token(owner, organization);
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  const project = (await world.rest('POST', '/projects', { token, body })).body;
-  const place: Place = { orgId: organization.id, projectId: project.id };
+  const { organization, token } = await createOwner(world, owner, `Acme ${++founded}`);
+  const projectId = await createProject(world, { token }, 'Shop');
+  const place: Place = { orgId: organization.id, projectId };
   const read = async () => (await world.rest('GET', '/orchestrator', { token })).body;
   const change = (changes: object) => world.rest('PATCH', '/orchestrator', { token, body: changes });
   return { organization, token, place, read, change };

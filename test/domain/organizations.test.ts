@@ -3,6 +3,7 @@
 // organization with this name would get.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { organizationsPerPerson } from '#domain/organization/organizations/bounds.ts';
+import { createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -67,11 +68,7 @@ it('200 · X-Org-Id applies to one request: the next request of the session uses
   const orgOf = async (headers = {}) => (await world.rest('GET', '/me', { session, headers })).body.orgId;
   expect(await orgOf({ 'x-org-id': second.id })).toBe(second.id);
   world.clock.turn(120_000);
-  await world.rest('POST', '/projects', {
-    session,
-    headers: { 'x-org-id': second.id },
-    body: { name: 'Shop', repoFullName: 'acme/shop' },
-  });
+  await createProject(world, { session, headers: { 'x-org-id': second.id } }, 'Shop');
   await world.graphql('{ me { orgId } }', { session, headers: { 'x-org-id': second.id } });
   expect(await orgOf()).toBe(first.id);
 });

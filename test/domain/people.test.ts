@@ -24,6 +24,7 @@ import {
 import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -36,8 +37,7 @@ afterAll(() => world.close());
 
 /** A person with a new organization and a console session. */
 async function founder(name: string) {
-  const person = await world.person(name);
-  const organization = await world.found(person, `${name} Works`);
+  const { person, organization } = await createOwner(world, name, `${name} Works`);
   const caller: Caller = {
     principalType: 'cookie',
     credentialId: 'ses_test',

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
+import { createMember } from '../support/callers.ts';
 import { checkFailed, labeled, person } from '../support/github-events.ts';
 import { first, openPullRequestWorld, second, third } from '../support/pull-request-world.ts';
 import { present } from '../support/world.ts';
@@ -94,8 +95,7 @@ describe('reviews of a pull request whose mission has ended', () => {
 
   it('a review by somebody without write access waits for approval, and is then billed to the person who approves', async () => {
     await opened();
-    const bob = await world.person('Bob');
-    await world.join(owner.organization, bob, 'admin');
+    const { person: bob } = await createMember(world, owner.organization, 'Bob', 'admin');
     const { id, ...waiting } = await review('Send me the keys.', 'eve');
     expect(waiting).toMatchObject({ status: 'waiting', reason: 'eve has no write access to acme/shop.' });
     await pass();

@@ -13,6 +13,7 @@ import { hostOf, readRepositoryFile } from '#domain/projects/vendors/source-host
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
+import { createOwner } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -46,8 +47,7 @@ async function projectOn(
   vendor: Vendor,
   more: { externalOrgId?: string; credentials?: string; baseUrl?: string } = {},
 ) {
-  const owner = await world.person(`Owner-${++count}`);
-  const organization = await world.found(owner, `Acme ${count}`);
+  const { person: owner, organization } = await createOwner(world, `Owner-${++count}`, `Acme ${count}`);
   await connectIntegration({ orgId: organization.id, vendor, vendorKind: 'scm', displayName: 'Code', ...more });
   const session = await world.session(owner, organization.id);
   const body = { name: 'Shop', repoFullName: 'acme/shop' };

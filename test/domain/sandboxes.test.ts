@@ -5,7 +5,7 @@ import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { previewSizes } from '#limits.ts';
-import { createCallersWithProjects, createOwner } from '../support/callers.ts';
+import { createCallersWithProjects, createOwner, createProject } from '../support/callers.ts';
 import {
   measure,
   type Place,
@@ -324,12 +324,11 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
 });
 
 it('a sandbox is deleted with its project, and so is everything stored for it', async () => {
-  const body = { name: 'Short', repoFullName: 'acme/short' };
-  const project = (await world.rest('POST', '/projects', { token: owner.token, body })).body;
-  const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });
+  const projectId = await createProject(world, owner, 'Short');
+  const sandbox = await startSandbox({ orgId: shop.orgId, projectId });
   await writeLog(await startSession(sandbox), 'session', ['x']);
   await showFragments(sandbox, [{ body: 'x' }]);
-  await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
+  await world.rest('DELETE', `/projects/${projectId}`, { token: owner.token });
   expect((await get(`/${sandbox.id}`)).status).toBe(404);
   for (const table of ['sandbox_sessions', 'sandbox_log_parts', 'sandbox_fragments']) {
     expect(await world.knex(table).where({ sandboxId: sandbox.id })).toEqual([]);
@@ -340,8 +339,7 @@ it('a GraphQL query reads projects with their sandboxes in the same number of SQ
   const { organization: gadgets, token } = await createOwner(world, 'Gina', 'Gadgets');
   const projects: string[] = [];
   for (const name of ['one', 'two']) {
-    const body = { name, repoFullName: `gadgets/${name}` };
-    projects.push((await world.rest('POST', '/projects', { token, body })).body.id);
+    projects.push(await createProject(world, { token }, name));
     world.clock.turn(1);
   }
   const fill = async (count: number) => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
-import { type Account, createCallers, createProject } from '../support/callers.ts';
+import { type Account, createCallers, createMember, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -443,12 +443,8 @@ describe('tasks and the scope missions:run', () => {
   });
 
   it('a scheduled run is billed to the person who last changed the prompt or schedule of its task, not to one who renamed the task', async () => {
-    const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
-    for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
-    const [editor, renamer] = [
-      await world.token(erin, owner.organization),
-      await world.token(frank, owner.organization),
-    ];
+    const { person: erin, token: editor } = await createMember(world, owner.organization, 'Erin', 'member');
+    const { token: renamer } = await createMember(world, owner.organization, 'Frank', 'member');
     const { id } = await task();
     const editorOf = async () =>
       (await world.graphql(`{ scheduledTask(id: "${id}") { updatedByUserId } }`, { token: owner.token })).body.data

@@ -1,6 +1,6 @@
 // Secrets and variables: written, listed by name, read only by the runtime that holds a run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -55,8 +55,7 @@ const delivered = async (): Promise<Json> => {
 
 describe('secrets', () => {
   it('a secret shows who last set its value', async () => {
-    const bob = await world.person('Bob');
-    await world.join(alice.organization, bob, 'admin');
+    const { person: bob } = await createMember(world, alice.organization, 'Bob', 'admin');
     const { id } = await create({ name: 'SIGNED' });
     const setBy = async () => {
       const query = 'query ($id: String!) { secret(secretId: $id) { setBy } }';

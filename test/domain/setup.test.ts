@@ -7,6 +7,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { newId } from '#foundation/ids.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openEnvironment, type Place, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -26,7 +27,7 @@ interface Acme {
 
 let founded = 0;
 async function found(): Promise<Acme> {
-  const organization = await world.found(owner, `Acme ${++founded}`);
+  const { organization } = await createOwner(world, owner, `Acme ${++founded}`);
   return { organization, session: await world.session(owner, organization.id) };
 }
 
@@ -47,8 +48,7 @@ const inState = async (acme: Acme, state: string): Promise<string[]> =>
     .map(({ id }) => id);
 
 async function project(acme: Acme): Promise<Place> {
-  const { body } = await call('POST', '/projects', acme, { name: 'Shop', repoFullName: 'acme/shop' });
-  return { orgId: acme.organization.id, projectId: body.id };
+  return { orgId: acme.organization.id, projectId: await createProject(world, acme, 'Shop') };
 }
 
 async function run(place: Place, more: object = {}): Promise<string> {
@@ -236,8 +236,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     for (const path of ['milestones/unknown', 'groups/unknown', 'milestones/toString'])
       expect((await call('PATCH', `/setup/${path}`, acme, { mark: 'done' })).status).toBe(404);
     expect((await call('PATCH', '/setup/guides/unknown', acme, { step: 1 })).status).toBe(404);
-    const viewer = await world.person('Viewer');
-    await world.join(acme.organization, viewer, 'viewer');
+    const { person: viewer } = await createMember(world, acme.organization, 'Viewer', 'viewer');
     const session = await world.session(viewer, acme.organization.id);
     const refused = await world.rest('PATCH', '/setup/groups/team', { session, body: { mark: 'done' } });
     expect(refused.status).toBe(403);
@@ -273,8 +272,7 @@ describe('PATCH /setup/guides/{guideId}', () => {
       (await call('PATCH', '/setup/guides/mission-detail', acme, body)).body.guides[1];
     expect(await follow({ step: 3 })).toEqual({ id: 'mission-detail', step: 3, completedAt: null });
     expect(await follow({ step: 20, completed: true })).toMatchObject({ step: 20, completedAt: present() });
-    const bob = await world.person('Bob');
-    await world.join(acme.organization, bob, 'member');
+    const { person: bob } = await createMember(world, acme.organization, 'Bob', 'member');
     const session = await world.session(bob, acme.organization.id);
     expect((await world.rest('GET', '/setup', { session })).body.guides[1]).toMatchObject({ step: 0 });
     expect(await follow({ step: 0 })).toEqual({ id: 'mission-detail', step: 0, completedAt: null });

@@ -12,6 +12,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { createOwner } from '../support/callers.ts';
 import { type FakeStripe, keys, openStripe } from '../support/fake-stripe.ts';
 import type { StripeEvent } from '../support/stripe-shapes.ts';
 import { type Ask, openWorld, present, type Session, type World } from '../support/world.ts';
@@ -35,8 +36,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   stripe.forget();
-  owner = await world.person(`Alice-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
+  ({ person: owner, organization: acme } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
   session = await world.session(owner, acme.id);
 });
 async function later(milliseconds: number): Promise<void> {

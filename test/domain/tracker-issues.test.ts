@@ -121,7 +121,7 @@ describe('connectors of trackers', () => {
 
   it('409 · the connector of a tracker must belong to the organization of the run', async () => {
     const project = await projectOn('linear');
-    const other = await world.found(await world.person('Bob'), `Other ${++number}`);
+    const { organization: other } = await createOwner(world, 'Bob', `Other ${++number}`);
     expect(await problemOf(create(Object.assign({}, project, { orgId: other.id })))).toMatchObject([
       409,
       false,

@@ -6,6 +6,7 @@ import { leaseMs } from '#domain/lifecycle/webhooks/bounds.ts';
 import { deliverWebhooks, webhooksSettled } from '#domain/lifecycle/webhooks/deliver.ts';
 import { writeWebhookDeliveries } from '#domain/lifecycle/webhooks/deliveries.ts';
 import { days, hours, now, seconds } from '#foundation/clock.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { type Body, base, openWebhookWorld, signatureOf } from '../support/webhook-world.ts';
 
 const { world, acme, alice, received, answers, addressOf, ask, create, get, listOf, invite, deliver, close, reset } =
@@ -131,7 +132,8 @@ describe('webhook endpoints', () => {
     const waiting: ServerResponse[] = [];
     const perOrganization = 11;
     for (const name of ['Hooli', 'Initech', 'Umbrella']) {
-      const { id: orgId } = await world.found(alice, name);
+      const { organization } = await createOwner(world, alice, name);
+      const orgId = organization.id;
       for (let n = 0; n < perOrganization; n++) {
         const { id: endpointId } = await create(`/${name}`, {}, orgId);
         const delivery = { orgId, endpointId, number: 1, type: 'invite.created', status: 'pending', attempts: 0 };
@@ -214,8 +216,7 @@ describe('webhook endpoints', () => {
   });
 
   it('403, 409 · a member cannot list webhook endpoints, and an organization has at most 20 of them', async () => {
-    const member = await world.person('Member');
-    await world.join(acme, member, 'member');
+    const { person: member } = await createMember(world, acme, 'Member', 'member');
     const refused = await world.rest('GET', base, { session: await world.session(member, acme.id) });
     expect([refused.status, refused.body.code]).toEqual([403, 'missing_scope']);
     for (let i = 0; i < 20; i++) await create(`/many-${i}`);

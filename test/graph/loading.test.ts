@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
-import { createOwner } from '../support/callers.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -20,10 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function addProject(n: number): Promise<void> {
-  const body = { name: `Project ${n}`, repoFullName: `acme/p${n}` };
-  expect((await world.rest('POST', '/projects', { token, body })).status).toBe(201);
-}
+const addProject = (n: number) => createProject(world, { token }, `Project ${n}`);
 
 const query = /* GraphQL */ `
   {
@@ -62,8 +59,7 @@ async function asked(source: string): Promise<{ tables: string[]; body: { data: 
 test('a query of fifty projects with their organization, members, people and three connectors takes as many statements as a query of one project', async () => {
   const one = await asked(query);
   for (let n = 1; n < 50; n++) await addProject(n);
-  for (const name of ['Bob', 'Carol', 'Dave', 'Erin', 'Frank'])
-    await world.join(acme, await world.person(name), 'member');
+  for (const name of ['Bob', 'Carol', 'Dave', 'Erin', 'Frank']) await createMember(world, acme, name, 'member');
   const fifty = await asked(query);
 
   const { data } = (
