@@ -15,6 +15,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { configsPerTask, writePushNotifications } from '#domain/work/a2a/push.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { caught, openA2aWorld, request } from '../support/a2a-world.ts';
+import { createMember } from '../support/callers.ts';
 import { present } from '../support/world.ts';
 
 const { world, acme, runtime, client, stranger, connect, message, send, get, cancel, list, claim, close, reset } =
@@ -185,8 +186,7 @@ describe('A2A push notifications', () => {
   });
 
   it('push notifications of a person end when the person has left the organization', async () => {
-    const bob = await world.person('Bob');
-    await world.join(acme, bob, 'member');
+    const { person: bob } = await createMember(world, acme, 'Bob', 'member');
     const bobs = await connect(await world.token(bob, acme));
     const task = await send('Bob follows');
     await create(task.id, {}, bobs);

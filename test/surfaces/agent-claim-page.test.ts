@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { openAgentWorld, otherCode } from '../support/agent-world.ts';
+import { createProject } from '../support/callers.ts';
 import { oauthError } from '../support/oauth-world.ts';
 
 const world = await openAgentWorld();
@@ -74,9 +75,8 @@ describe('The form that completes a claim', () => {
   it('400 · a claim form without a scope or with another invalid value is refused, does not count as an attempt and claims nothing', async () => {
     const [bob, stranger] = [await world.human(undefined, 'member'), await world.human()];
     const { ceremony } = await world.begun(bob);
-    const project = await world.rest('POST', '/projects', {
-      session: stranger.session,
-      body: { name: 'Theirs', repoFullName: 'their/own' },
+    const projectId = await createProject(world, stranger, 'Theirs', {
+      repoFullName: 'their/own',
     });
     const tries: [object, number][] = [
       [{ scopes: [] }, 400],
@@ -86,7 +86,7 @@ describe('The form that completes a claim', () => {
       [{ days: 'soon' }, 400],
       [{ decision: 'perhaps' }, 400],
       [{ orgId: stranger.organization.id }, 404],
-      [{ projectId: project.body.id }, 404],
+      [{ projectId }, 404],
       [{ projectId: 'prj_\0' }, 400],
     ];
     for (const [choice, status] of tries)
@@ -105,13 +105,10 @@ describe('The form that completes a claim', () => {
 
   it('200 · an agent bound to a project loses access when the project is deleted', async () => {
     const bob = await world.human();
-    const { body: project } = await world.rest('POST', '/projects', {
-      session: bob.session,
-      body: { name: 'Shop', repoFullName: 'our/shop' },
-    });
-    const { access_token, identity_assertion } = await world.claimed(bob, { projectId: project.id });
-    expect((await world.me(access_token)).body.projectId).toBe(project.id);
-    await world.rest('DELETE', `/projects/${project.id}`, { session: bob.session });
+    const projectId = await createProject(world, bob, 'Shop', { repoFullName: 'our/shop' });
+    const { access_token, identity_assertion } = await world.claimed(bob, { projectId });
+    expect((await world.me(access_token)).body.projectId).toBe(projectId);
+    await world.rest('DELETE', `/projects/${projectId}`, { session: bob.session });
     expect((await world.me(access_token)).status).toBe(401);
     expect((await world.exchange(identity_assertion)).body).toEqual(oauthError('invalid_grant'));
   });

@@ -12,6 +12,7 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { commands } from '../../src/surfaces/operator/commands.ts';
 import { type AgentWorld, claimGrant, type Human, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
+import { createMember } from '../support/callers.ts';
 import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import type { Answer, Ask, Session } from '../support/world.ts';
 
@@ -134,8 +135,7 @@ it('an owner sets the list of allowed networks, which is normalized; an invalid 
   expect(await world.field('{ allowedNetworks { networks } }', from(office, named()))).toEqual({
     networks: ['198.51.100.7/32', '2001:db8:1::/48', '192.0.2.0/24'],
   });
-  const admin = await world.person('Admin');
-  await world.join(ada.organization, admin, 'admin');
+  const { person: admin } = await createMember(world, ada.organization, 'Admin', 'admin');
   const asAdmin = { session: await world.session(admin, ada.organization.id) };
   expect(await change(['0.0.0.0/0'], office, asAdmin)).toMatchObject({ code: 'missing_scope' });
   expect(await change([])).toEqual({ networks: [], address: office });

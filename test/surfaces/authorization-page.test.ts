@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
+import { createProject } from '../support/callers.ts';
 import {
   authorizationRequest,
   hiddenRequest,
@@ -239,32 +240,27 @@ describe('Consent', () => {
     expect(body.scope).toBe('missions:read');
     expectPage(await world.decide(other, page, { orgId: ada.organization.id }), 404, /No such organization/);
     expectPage(await world.decide(own, page, { orgId: 'org_\0' }), 400, /org_id/);
-    const { body: project } = await world.rest('POST', '/projects', {
-      session: await world.session(own.person, own.organization.id),
-      body: { name: 'Shop', repoFullName: 'grace/shop' },
-    });
+    const session = await world.session(own.person, own.organization.id);
+    const projectId = await createProject(world, { session }, 'Shop');
     // The form contains one organization and a project of another organization. The page shows the form again as the person filled it in.
-    const mixed = await world.decide(own, page, { orgId: other.organization.id, projectId: project.id });
+    const mixed = await world.decide(own, page, { orgId: other.organization.id, projectId });
     expectPage(mixed, 404, /role="alert"[^>]*>No such project/);
     expect(mixed.body).toContain(`<option value="${other.organization.id}" selected>`);
-    expect(mixed.body).toContain(`<option value="${project.id}" selected>Only Shop</option>`);
+    expect(mixed.body).toContain(`<option value="${projectId}" selected>Only Shop</option>`);
   });
 
   it('access can be granted for one project, which must belong to the person’s organization', async () => {
     const { parameters, verifier } = authorizationRequest(client);
     const token = await world.personalToken(ada);
-    const project = await world.rest('POST', '/projects', {
-      token,
-      body: { name: 'Engine', repoFullName: 'ada/engine' },
-    });
+    const projectId = await createProject(world, { token }, 'Engine', { repoFullName: 'ada/engine' });
     const page = await world.openPage(parameters, ada.session);
-    expect(page.body).toContain(`<option value="${project.body.id}">Only Engine</option>`);
-    const answer = await world.decide(ada, page, { projectId: project.body.id });
+    expect(page.body).toContain(`<option value="${projectId}">Only Engine</option>`);
+    const answer = await world.decide(ada, page, { projectId });
     const { body } = await world.exchange(client, locationOf(answer).searchParams.get('code')!, verifier);
-    expect((await callerOfOAuthToken(body.access_token, 'api'))!.projectId).toBe(project.body.id);
+    expect((await callerOfOAuthToken(body.access_token, 'api'))!.projectId).toBe(projectId);
     const stranger = await world.visitor('eve');
     const theirs = await world.openPage(authorizationRequest(client).parameters, stranger.session);
-    expectPage(await world.decide(stranger, theirs, { projectId: project.body.id }), 404, /No such project/);
+    expectPage(await world.decide(stranger, theirs, { projectId }), 404, /No such project/);
   });
 
   it('400 · a consent without a scope, or with an invalid number of days, shows the form again with the error', async () => {

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -14,13 +15,11 @@ let projectId: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   world.clock.turn(1);
-  globex = await world.found(alice, 'Globex');
+  ({ organization: globex } = await createOwner(world, alice, 'Globex'));
   session = await world.session(alice, acme.id);
-  const body = { name: 'Ships', repoFullName: 'globex/ships' };
-  projectId = (await world.rest('POST', '/projects', { session, headers: { 'x-org-id': globex.id }, body })).body.id;
+  projectId = await createProject(world, { session, headers: { 'x-org-id': globex.id } }, 'Ships');
 });
 afterAll(() => world.close());
 
@@ -89,7 +88,7 @@ it('303 · the organization for which a checkout was started gets the paid credi
 });
 
 it('303 · former slugs of a renamed organization redirect, unless another organization of the person has the slug', async () => {
-  const initech = await world.found(alice, 'Initech');
+  const { organization: initech } = await createOwner(world, alice, 'Initech');
   const there = await world.session(alice, initech.id);
   const rename = (slug: string) =>
     world.rest('PATCH', `/organizations/${initech.id}`, {
@@ -100,7 +99,7 @@ it('303 · former slugs of a renamed organization redirect, unless another organ
   for (const slug of ['initrode', 'initrode', 'initech-2', 'initrode']) expect((await rename(slug)).status).toBe(200);
   expect(await leadsTo('/console/o/initech/runs?kind=manual')).toEqual([303, '/console/o/initrode/runs?kind=manual']);
   expect(await leadsTo('/console/o/initech-2/runs')).toEqual([303, '/console/o/initrode/runs']);
-  const taken = await world.found(alice, 'Initech');
+  const { organization: taken } = await createOwner(world, alice, 'Initech');
   expect(taken.slug).toBe('initech');
   expect(organizationShown((await get('/console/o/initech/runs')).body)).toBe(taken.id);
 });

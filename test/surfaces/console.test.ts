@@ -11,6 +11,7 @@ import { bindAddresses } from '#foundation/http/addresses.ts';
 import { mailboxAddress, openMail } from '#foundation/mail/mail.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { csrfToken } from '../../src/surfaces/cookie.ts';
+import { createOwner } from '../support/callers.ts';
 import { type Headers, openVisitorWorld, own } from '../support/visitors.ts';
 import type { Answer } from '../support/world.ts';
 
@@ -91,8 +92,7 @@ describe('Organizations of a person in the console', () => {
   });
 
   it('an invite is accepted with one click, and a second click says that it was accepted', async () => {
-    const alice = await world.person('Alice');
-    const org = await world.found(alice, 'Alice Works');
+    const { person: alice, organization: org } = await createOwner(world, 'Alice', 'Alice Works');
     const caller = {
       principalType: 'cookie' as const,
       credentialId: 'ses_test',
@@ -117,7 +117,7 @@ describe('Organizations of a person in the console', () => {
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 409]);
     expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is no longer open: accepted.');
     expect((await tab.open('/console/account')).body).toContain('<span class="tag good">Current</span>');
-    const [beta, gamma] = [await world.found(alice, 'Alice Beta'), 'Bob Works'];
+    const [{ organization: beta }, gamma] = [await createOwner(world, alice, 'Alice Beta'), 'Bob Works'];
     await createInvite({ ...caller, orgId: beta.id }, { email, role: 'viewer' });
     const account = await tab.open('/console/account');
     expect(account.body).toContain('aria-label="Join Alice Beta"');
@@ -144,7 +144,7 @@ describe('Organizations of a person in the console', () => {
     expect((await tab.open(`/console/o/${first!.slug}/account`)).status).toBe(404);
     expect((await tab.open(`/console/o/${first!.slug}/projects`)).status).toBe(200);
     expect(await present()).toBe(first!.id);
-    const foreign = await world.found(await world.person('Zoe'), 'Zoe Works');
+    const { organization: foreign } = await createOwner(world, 'Zoe', 'Zoe Works');
     const refused = await Promise.all(
       [foreign.slug, 'not-there'].map((slug) => tab.open(`/console/o/${slug}/projects`)),
     );
@@ -215,8 +215,7 @@ describe('Session cookies', () => {
 describe('Session cookies on the API', () => {
   let count = 0;
   const setUp = async () => {
-    const person = await world.person(`api${++count}`);
-    const org = await world.found(person, `Api ${count}`);
+    const { person, organization: org } = await createOwner(world, `api${++count}`, `Api ${count}`);
     const { id, secret } = await openSession(person.id, { userAgent: null, address: null });
     const cookie = `session=${secret}`;
     return { person, org, cookie, csrf: csrfToken(id) };
@@ -277,7 +276,7 @@ describe('Session cookies on the API', () => {
 
   it('200 · X-Org-Id chooses an organization of the person; 404 · another organization is refused', async () => {
     const { person, org, cookie } = await setUp();
-    const second = await world.found(person, 'Another');
+    const { organization: second } = await createOwner(world, person, 'Another');
     const foreign = await setUp();
     expect((await me({ ...own, cookie, 'x-org-id': second.id })).body.orgId).toBe(second.id);
     expect((await me({ ...own, cookie, 'x-org-id': org.id })).body.orgId).toBe(org.id);

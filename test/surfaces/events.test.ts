@@ -7,7 +7,7 @@ import { now, seconds } from '#foundation/clock.ts';
 import { openSubscriptions } from '#foundation/metrics.ts';
 import { subscriptions } from '#limits.ts';
 import { createClient } from '../../clients/typescript/src/exports.ts';
-import { createProject } from '../support/callers.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
@@ -18,8 +18,7 @@ let session: Session;
 let token: string;
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   session = await world.session(alice, acme.id);
   token = await world.token(alice, acme, { scopes: ['audit:read'] });
 });
@@ -119,8 +118,7 @@ describe('Pages of the event feed', () => {
   });
 
   it('events start with the oldest one that is kept, and one request reads a limited part of a long log', async () => {
-    const bob = await world.person('Bob');
-    const globex = await world.found(bob, 'Globex');
+    const { person: bob, organization: globex } = await createOwner(world, 'Bob', 'Globex');
     const ask = { session: await world.session(bob, globex.id) };
     const { lastNumber } = await read('?after=0', ask);
     const mine = () => world.knex('audit_events').where({ orgId: globex.id });
@@ -270,8 +268,8 @@ describe('The event feed', () => {
     expect(new Set(data.map(({ projectId }: Body) => projectId))).toEqual(new Set([projects[0]]));
     expect(lastNumber).toBe(await end());
     expect((await read(`?after=0&projectId=${projects[1]}`, { token: bound })).data).toEqual([]);
-    const mallory = await world.person('Mallory');
-    const other = await world.session(mallory, (await world.found(mallory, 'Other')).id);
+    const { person: mallory, organization: theirs } = await createOwner(world, 'Mallory', 'Other');
+    const other = await world.session(mallory, theirs.id);
     expect(JSON.stringify(await read('?after=0', { session: other }))).not.toContain(projects[0]);
   });
 

@@ -12,6 +12,7 @@ import { bytes, graphql } from '#limits.ts';
 import { schema as theGraph } from '#schema.ts';
 import { createExecutions } from '#surfaces/graphql/budget.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
+import { createOwner } from '../support/callers.ts';
 import { eventsOf } from '../support/server-sent-events.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -332,8 +333,7 @@ describe('Costs in the schema of the service', () => {
   let token: string;
   beforeAll(async () => {
     world = await openWorld();
-    const alice = await world.person('Alice');
-    token = await world.token(alice, await world.found(alice, 'Acme'));
+    ({ token } = await createOwner(world, 'Alice', 'Acme'));
   });
   afterAll(() => world.close());
 

@@ -76,8 +76,7 @@ test('a project that GraphQL creates is read back with its organization, and ove
 });
 
 test('a GraphQL error contains the same problem record as the REST response', async () => {
-  const bob = await world.person('Bob');
-  const other = await world.token(bob, await world.found(bob, 'Bobs'));
+  const { token: other } = await createOwner(world, 'Bob', 'Bobs');
   const { data } = (await world.rest('GET', '/projects', { token })).body;
   const viaRest = await world.rest('GET', `/projects/${data[0].id}`, { token: other });
   const query = 'query ($id: String!) { project(projectId: $id) { name } }';
@@ -247,8 +246,7 @@ describe('Repeated GraphQL operations', () => {
 test('429 · each operation of a batch counts, and a batch that does not fit into the rate is refused whole', async () => {
   const narrow = await openWorld({ requestsPerMinute: 5 });
   try {
-    const person = await narrow.person('Alice');
-    const credential = await narrow.token(person, await narrow.found(person, 'Acme'));
+    const { token: credential } = await createOwner(narrow, 'Alice', 'Acme');
     const batch = (size: number) => Array.from({ length: size }, () => ({ query: '{ me { principalType } }' }));
     const first = await narrow.request('POST', '/graphql', { token: credential, body: batch(4) });
     expect([first.status, first.body.length]).toEqual([200, 4]);

@@ -12,7 +12,7 @@ import { ownHosts } from '#foundation/http/hosts.ts';
 import { answer, createHttpServer, type Exchange } from '#foundation/http/http.ts';
 import { tokens } from '#limits.ts';
 import { openedWhenUsed } from '#surfaces/frame.ts';
-import { type Account, createOwner } from '../support/callers.ts';
+import { type Account, createMember, createOwner } from '../support/callers.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -335,9 +335,9 @@ describe('Request rates of an organization', () => {
   it('429 · an organization over its rate is refused while another is served; a request that exceeds the rate of its credential does not count', async () => {
     const own = await openWorld({ requestsPerMinute: 4, requestsPerMinuteOrganization: 6 });
     try {
-      const alice = await own.person('Alice');
-      const [acme, bobs] = [await own.found(alice, 'Acme'), await own.found(await own.person('Bob'), 'Bobs')];
-      await own.join(bobs, alice, 'member');
+      const { person: alice, organization: acme } = await createOwner(own, 'Alice', 'Acme');
+      const { organization: bobs } = await createOwner(own, 'Bob', 'Bobs');
+      await createMember(own, bobs, alice, 'member');
       const [first, second, other] = [
         await own.token(alice, acme),
         await own.token(alice, acme),
@@ -368,8 +368,7 @@ describe('Request rates of an organization', () => {
       requestsPerMinuteRuntime: 4,
     });
     try {
-      const alice = await own.person('Alice');
-      const acme = await own.found(alice, 'Acme');
+      const { person: alice, organization: acme } = await createOwner(own, 'Alice', 'Acme');
       const runtime = await createRuntime(own, acme);
       const ask = async (token: string) =>
         (await own.request('POST', '/graphql', { token, body: { query: '{ __typename }' } })).status;
@@ -385,7 +384,7 @@ describe('Request rates of an organization', () => {
   it('429 · heartbeats of a runtime have a rate of their own, and are served even while its other requests exceed their rate', async () => {
     const own = await openWorld({ requestsPerMinuteRuntime: 2 });
     try {
-      const runtime = await createRuntime(own, await own.found(await own.person('Alice'), 'Acme'));
+      const runtime = await createRuntime(own, (await createOwner(own, 'Alice', 'Acme')).organization);
       const ask = async (query: string) =>
         (await own.request('POST', '/graphql', { token: runtime.token, body: { query } })).status;
       const beat = 'mutation { heartbeat(input: {}) { nextHeartbeatMs } }';

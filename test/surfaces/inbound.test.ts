@@ -4,6 +4,7 @@ import { planLimits } from '#domain/money/billing/catalog.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import { newId } from '#foundation/ids.ts';
+import { createMember, createProject } from '../support/callers.ts';
 import { githubHeaders } from '../support/github-events.ts';
 import { createHook } from '../support/host-world.ts';
 import { openInboundWorld, person, repository } from '../support/inbound-world.ts';
@@ -184,8 +185,7 @@ describe('Issues that get a label', () => {
 
   it('a labeled issue starts a mission in a new organization whose trial credits are unused', async () => {
     const { token } = stranger;
-    const body = { name: 'Site', repoFullName: 'globex/site' };
-    const { id: projectId } = (await world.rest('POST', '/projects', { token, body })).body;
+    const projectId = await createProject(world, { token }, 'Site', { repoFullName: 'globex/site' });
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }], { projectId }, { token });
     const theirs = await createHook(world, token, 'github');
     const event = JSON.stringify({ ...labeled('agent'), repository: { full_name: 'globex/site' } });
@@ -281,8 +281,7 @@ describe('Members with a linked account', () => {
       world.field(`mutation { updateBillingSettings(input: { trackerTriggers: ${to} }) { trackerTriggers } }`, {
         session,
       });
-    const bob = await world.person('Bob');
-    await world.join(owner.organization, bob, 'member');
+    const { person: bob } = await createMember(world, owner.organization, 'Bob', 'member');
     github.accounts.set('eve', { id: 7, login: 'Eve' }).set('robot', { id: 8, login: 'robot', type: 'Bot' });
     const [{ id: integrationId }] = await world.knex('integrations').where({ vendorKind: 'scm' });
     const link = (userId: string, login: string, by: object = { session }) =>

@@ -9,6 +9,7 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { hours } from '#foundation/clock.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { hiddenRequest, locationOf } from '../support/oauth-world.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
@@ -20,8 +21,7 @@ let serverUrl: URL;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   session = await world.session(alice, acme.id);
   serverUrl = new URL(`${world.url}/mcp`);
 });
@@ -222,12 +222,11 @@ test('an MCP client must ask the person again when their sign-in is revoked', as
 
 test('access that an MCP client was granted for one project is limited to that project', async () => {
   const token = await world.token(alice, acme);
-  const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
-  const project = (await world.rest('POST', '/projects', { token, body: input })).body;
-  const { connect } = await admitted(['projects:read', 'projects:write'], { project_id: project.id });
+  const projectId = await createProject(world, { token }, 'Alpha');
+  const { connect } = await admitted(['projects:read', 'projects:write'], { project_id: projectId });
   const client = await connect();
   const me = await client.callTool({ name: 'get_me', arguments: {} });
-  expect(me.structuredContent).toMatchObject({ projectId: project.id });
+  expect(me.structuredContent).toMatchObject({ projectId });
   const beyond = await client.callTool({ name: 'create_project', arguments: { name: 'B', repoFullName: 'acme/b' } });
   expect(beyond.structuredContent).toMatchObject({ category: 'auth', code: 'forbidden' });
 });

@@ -4,7 +4,7 @@ import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
-import { createOwner } from '../support/callers.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { connectMcp, visibleTools } from '../support/mcp-client.ts';
 import { openWorld } from '../support/world.ts';
 
@@ -203,8 +203,7 @@ describe('The list of MCP tools', () => {
   });
 
   test('a person who loses a role loses the tools of that role at once', async () => {
-    const bob = await world.person('Bob');
-    await world.join(owner.organization, bob, 'admin');
+    const { person: bob } = await createMember(world, owner.organization, 'Bob', 'admin');
     const { names } = await connect(await world.token(bob, owner.organization));
     expect(await names()).toContain('create_project');
     await world.knex('memberships').where({ userId: bob.id }).update({ role: 'viewer' });

@@ -85,8 +85,8 @@ describe('MCP tool calls', () => {
   });
 
   test('a field that REST omits is omitted over MCP too, and not sent as null', async () => {
-    const dora = await world.person('Dora');
-    const orgId = (await world.found(dora, 'Doras')).id;
+    const { organization, token: doras } = await createOwner(world, 'Dora', 'Doras');
+    const orgId = organization.id;
     for (const [vendor, vendorKind] of [
       ['builtin', 'tracker'],
       ['github', 'scm'],
@@ -94,7 +94,7 @@ describe('MCP tool calls', () => {
     ] as const) {
       await connectIntegration({ orgId, displayName: vendor, vendor, vendorKind });
     }
-    const { call, names } = await connect(await world.token(dora, { id: orgId } as typeof owner.organization));
+    const { call, names } = await connect(doras);
     await names();
     const created = await call('create_project', { name: 'Whole', repoFullName: 'doras/whole' });
     expect(Object.keys(created.structuredContent as object)).not.toContain('missingConnectorKinds');
@@ -194,8 +194,7 @@ describe('MCP tool calls', () => {
   });
 
   test('a record of another organization is not found over MCP', async () => {
-    const carol = await world.person('Carol');
-    const other = await connect(await world.token(carol, await world.found(carol, 'Carols')));
+    const other = await connect((await createOwner(world, 'Carol', 'Carols')).token);
     const { data } = (await world.rest('GET', '/projects', { token })).body;
     const answer = await other.call('get_project', { projectId: data[0].id });
     expect(answer.structuredContent).toMatchObject({ code: 'not_found' });
@@ -341,8 +340,7 @@ describe('Authentication at the MCP server', () => {
   test('429 · each message of an MCP batch counts, and the refusal has Retry-After', async () => {
     const narrow = await openWorld({ requestsPerMinute: 5 });
     try {
-      const person = await narrow.person('Alice');
-      const credential = await narrow.token(person, await narrow.found(person, 'Acme'));
+      const { token: credential } = await createOwner(narrow, 'Alice', 'Acme');
       const batch = (size: number) =>
         narrow.request('POST', '/mcp', {
           token: credential,

@@ -7,6 +7,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -19,8 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  owner = await world.person(`Alice-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
+  ({ person: owner, organization: acme } = await createOwner(world, `Alice-${++founded}`, `Acme ${founded}`));
   token = await world.token(owner, acme, {
     scopes: ['billing:read', 'missions:run', 'missions:read', 'projects:write'],
   });
@@ -85,8 +85,7 @@ describe('Closing a credit request', () => {
 
 describe('Refunding credits', () => {
   it('credits:refund refunds the cost of a run once, and refuses an unknown or unfinished run', async () => {
-    const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
-    const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+    const projectId = await createProject(world, { token }, 'Shop');
     const { data } = await world
       .graphql(`mutation { startMission(projectId: "${projectId}", prompt: "Go") { id } }`, { token })
       .then((answer) => answer.body);

@@ -152,7 +152,7 @@ describe('Refusals of operator’s commands', () => {
 
   it('demo:seed writes nothing when another organization already has the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
-    await world.found(await world.person('Mallory'), 'Demo');
+    await createOwner(world, 'Mallory', 'Demo');
     const projects = await world.knex('projects').count();
     await expect(ask('demo:seed')).rejects.toThrow('belongs to another organization');
     expect(await world.knex('projects').count()).toEqual(projects);

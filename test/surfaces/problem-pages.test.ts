@@ -1,13 +1,13 @@
 // Error pages for browsers that request a page which does not exist, or which the person may not see. Error pages also link to other pages.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createOwner } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Session;
 beforeAll(async () => {
   world = await openWorld();
-  const person = await world.person('Alice');
-  await world.found(person, 'Acme');
+  const { person } = await createOwner(world, 'Alice', 'Acme');
   alice = await world.session(person);
 });
 afterAll(() => world.close());

@@ -5,6 +5,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { rates } from '#limits.ts';
+import { createMember, createOwner } from '../support/callers.ts';
 import { asAdmin } from '../support/global-setup.ts';
 import { type Ask, openWorld, type Session, type World } from '../support/world.ts';
 
@@ -17,10 +18,8 @@ let session: Session;
 
 async function settle(settings: Parameters<typeof openWorld>[0] = {}) {
   world = await openWorld(settings);
-  [alice, bob] = [await world.person('Alice'), await world.person('Bob')];
-  acme = await world.found(alice, 'Acme');
-  await world.join(acme, bob, 'member');
-  token = await world.token(alice, acme);
+  ({ person: alice, organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
+  ({ person: bob } = await createMember(world, acme, 'Bob', 'member'));
   session = await world.session(alice, acme.id);
 }
 
@@ -217,7 +216,7 @@ describe('The REST API over HTTP', () => {
     });
 
     it('X-Org-Id chooses among the person’s organizations for requests with a session cookie, and is ignored for requests with a token', async () => {
-      const own = await world.found(bob, 'Bob’s');
+      const { organization: own } = await createOwner(world, bob, 'Bob’s');
       const bobs = await world.session(bob, acme.id);
       const at = async (ask: Ask) => (await world.request('GET', '/v1/me', ask)).body;
       expect(await at({ session: bobs })).toMatchObject({ orgId: acme.id, role: 'member' });

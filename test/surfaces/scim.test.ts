@@ -160,8 +160,7 @@ it('a provisioned person joins after sign-in, has the role of their groups, and 
 
 it('a member whom the directory deletes keeps their account and their other organizations; owners keep their role, and the last owner cannot be deleted', async () => {
   const carol = await createMember(world, alice.organization, 'Carol', 'viewer');
-  const elsewhere = await world.found(carol.person, 'Initech');
-  const token = await world.token(carol.person, elsewhere);
+  const { token } = await createOwner(world, carol.person, 'Initech');
   const id = await provision('carol@example.com', { displayName: 'Someone Else' });
   expect([await stateOf('carol@'), (await rolesOf())['carol@example.com']]).toEqual(['member', 'viewer']);
   expect((await ask('DELETE', `/Users/${id}`)).status).toBe(204);

@@ -320,9 +320,8 @@ describe('Required identity providers', () => {
   it('a provider can be required once an owner has signed in through it; members then need it to reach the organization', async () => {
     const member = await createMember(world, owner.organization, 'Mary', 'member');
     const code = await world.session(member.person, owner.organization.id);
-    const guest = await world.person('Guest');
+    const { person: guest } = await createMember(world, owner.organization, 'Guest', 'member');
     await world.knex('people').where({ id: guest.id }).update({ email: 'guest@elsewhere.example' });
-    await world.join(owner.organization, guest, 'member');
     expect(await change({ required: true })).toMatchObject({
       description:
         'An owner must have signed in through the provider before it can be required. Test the provider with your own email address.',

@@ -9,7 +9,7 @@ import { digest } from '#foundation/secrets/secrets.ts';
 import { previewSizes, report, subscriptions } from '#limits.ts';
 import { maxCheckAgeMs } from '#surfaces/graphql/subscriptions.ts';
 import { createSlotLimiter, recheckIntervalMs } from '#surfaces/subscription-slots.ts';
-import { createProject } from '../support/callers.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import {
   bearer,
   complete,
@@ -51,8 +51,7 @@ async function expectEnd(reading: Reading, code: string, description: unknown = 
 
 describe('Permissions of subscriptions', () => {
   it('404 · a subscription to an unknown record, or one of another organization or project, is refused before any event', async () => {
-    const mallory = await world.person('Mallory');
-    const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
+    const { token: theirs } = await createOwner(world, 'Mallory', 'Globex');
     const otherId = await createProject(world, { token: alice }, 'Other');
     const bound = await world.token(owner, acme, { projectId: otherId });
     const { held, sandboxId } = await working();
@@ -117,8 +116,7 @@ describe('Permissions of subscriptions', () => {
       return [headers, signOut, 'unauthenticated'];
     },
     'the session of somebody who has left the organization': async () => {
-      const bob = await world.person('Bob');
-      await world.join(acme, bob, 'viewer');
+      const { person: bob } = await createMember(world, acme, 'Bob', 'viewer');
       const session = await world.session(bob, acme.id);
       const headers = {
         cookie: `session=${session.secret}`,
@@ -182,7 +180,7 @@ describe('Permissions of subscriptions', () => {
     };
     const reading = await subscribe(onRun, held, headers);
     await reading.news();
-    const elsewhere = await world.found(owner, 'Initech');
+    const { organization: elsewhere } = await createOwner(world, owner, 'Initech');
     await world.knex('sessions').where({ endedAt: null }).update({ orgId: elsewhere.id });
     const before = await world.knex('sessions').where({ endedAt: null });
     world.clock.turn(minutes(2));

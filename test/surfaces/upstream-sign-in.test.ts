@@ -6,6 +6,7 @@ import { minutes } from '#foundation/clock.ts';
 import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { createConsole } from '../../src/surfaces/console/surface.ts';
+import { createOwner } from '../support/callers.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
@@ -195,8 +196,8 @@ describe('Refused upstream sign-ins', () => {
   });
 
   it('403 · the audit log records when an upstream sign-in of a known person is refused because of an unverified address or a disabled account', async () => {
-    const mary = await world.person('Mary');
-    const { id: orgId } = await world.found(mary, 'Acme');
+    const { person: mary, organization } = await createOwner(world, 'Mary', 'Acme');
+    const orgId = organization.id;
     const session = await world.session(mary, orgId);
     const claims = { email: 'MARY@example.com', email_verified: false };
     provider.behave({ claims });
