@@ -18,7 +18,7 @@ function taking(capacity: ReturnType<typeof createCapacity>) {
 }
 
 describe('createCapacity', () => {
-  it('refuses a key that has used its share, and still serves another', async () => {
+  it('a capacity refuses a key that has used its share, and still serves another', async () => {
     const capacity = createCapacity({ all: 4, perKey: 2, description });
     const [first] = [await capacity.take('a'), await capacity.take('a')];
     await expect(capacity.take('a')).rejects.toMatchObject(refused);
@@ -30,7 +30,7 @@ describe('createCapacity', () => {
     await expect(capacity.take('c')).rejects.toMatchObject(refused);
   });
 
-  it('alternates between the keys of waiting callers, even if one key requests a lot', async () => {
+  it('a capacity alternates between the keys of waiting callers, even if one key requests a lot', async () => {
     const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
     const { granted, take } = taking(capacity);
     const holds = [await take('a'), await take('a')];
@@ -45,7 +45,7 @@ describe('createCapacity', () => {
     expect(granted).toEqual(['a', 'a', 'a', 'b', 'a']);
   });
 
-  it('refuses a caller that has waited too long, and no longer counts it', async () => {
+  it('a capacity refuses a caller that has waited too long, and no longer counts it', async () => {
     const capacity = createCapacity({ all: 1, perKey: 1, queue: { ...queue, waitMs: 1 }, description });
     const hold = await capacity.take('a');
     await expect(capacity.take('b')).rejects.toMatchObject(refused);
@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('admits urgent callers before other callers of the same key, and keeps a separate queue for urgent callers', async () => {
+  it('a capacity admits urgent callers before other callers of the same key, and keeps a separate queue for urgent callers', async () => {
     const lengths = { ...queue, perKey: 1, urgent: { perKey: 2, all: 2 } };
     const capacity = createCapacity({ all: 1, perKey: 1, queue: lengths, description });
     const admitted: string[] = [];
@@ -71,7 +71,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual(['urgent one', 'urgent two', 'one']);
   });
 
-  it('admits one of the other callers after three urgent ones, so that heartbeats never block reports', async () => {
+  it('a capacity admits one of the other callers after three urgent ones, so that heartbeats never block reports', async () => {
     const capacity = createCapacity({ all: 1, perKey: 1, queue: { perKey: 9, all: 9, waitMs: 1_000 }, description });
     const admitted: string[] = [];
     const take = async (name: string) => {
@@ -87,7 +87,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...three, 'other', ...three, 'other', 'urgent', 'urgent']);
   });
 
-  it('alternates between keys and admits urgent callers first, but skips a key that has used its share and callers that gave up', async () => {
+  it('a capacity alternates between keys and admits urgent callers first, but skips a key that has used its share and callers that gave up', async () => {
     const capacity = createCapacity({ all: 3, perKey: 2, queue: { perKey: 20, all: 60, waitMs: 60_000 }, description });
     const holds = [await capacity.take('full', 2), await capacity.take('z')];
     const [admitted, waiting] = [[] as string[], [] as Promise<void>[]];
@@ -124,7 +124,7 @@ describe('createCapacity', () => {
     expect(admitted).toEqual([...turns, 'full 1']);
   });
 
-  it('reserves at most the share of a key, however much the caller requests, and admits waiting callers when a reserved amount shrinks', async () => {
+  it('a capacity reserves at most the share of a key, however much the caller requests, and admits waiting callers when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

@@ -51,7 +51,7 @@ class Place extends Model {
 }
 
 describe('Errors of a real PostgreSQL server', () => {
-  it('A duplicate key is final and names its constraint, through knex and through Objection alike', async () => {
+  it('a duplicate key is final and names its constraint, through knex and through Objection alike', async () => {
     const row = { id: 3, name: 'one' };
     for (const insert of [() => knex('places').insert(row), () => Place.query(knex).insert(row as never)]) {
       const error = await thrownBy(insert);
@@ -62,7 +62,7 @@ describe('Errors of a real PostgreSQL server', () => {
     }
   });
 
-  it('A statement that timed out counts as an overload', async () => {
+  it('a statement that timed out counts as an overload', async () => {
     const slow = () =>
       knex.transaction(async (trx) => {
         await trx.raw('set local statement_timeout = 20');
@@ -71,7 +71,7 @@ describe('Errors of a real PostgreSQL server', () => {
     expect(databaseErrorKind(await thrownBy(slow))).toBe('overload');
   });
 
-  it('A row locked by another transaction is retryable', async () => {
+  it('a row locked by another transaction is retryable', async () => {
     const holder = await knex.transaction();
     await holder('places').where({ id: 1 }).forUpdate();
     const error = await thrownBy(() => knex('places').where({ id: 1 }).forUpdate().noWait());
@@ -79,7 +79,7 @@ describe('Errors of a real PostgreSQL server', () => {
     expect(databaseErrorKind(error)).toBe('retry');
   });
 
-  it('A serialization failure is retryable', async () => {
+  it('a serialization failure is retryable', async () => {
     const reader = await knex.transaction({ isolationLevel: 'repeatable read' });
     await reader('places').where({ id: 1 });
     await knex('places').where({ id: 1 }).update({ name: 'uno' });
@@ -88,7 +88,7 @@ describe('Errors of a real PostgreSQL server', () => {
     expect(databaseErrorKind(error)).toBe('retry');
   });
 
-  it('The outcome of a statement is unknown if an administrator ends the connection or a read times out', async () => {
+  it('the outcome of a statement is unknown if an administrator ends the connection or a read times out', async () => {
     const client = new pg.Client(fresh.connection);
     client.on('error', () => {});
     await client.connect();
@@ -99,7 +99,7 @@ describe('Errors of a real PostgreSQL server', () => {
     await impatient.destroy();
   });
 
-  it('An exhausted pool is an overload', async () => {
+  it('an exhausted pool is an overload', async () => {
     const small = open({}, { max: 1, acquireTimeoutMillis: 500 });
     const holder = await small.transaction();
     expect(databaseErrorKind(await thrownBy(() => small.raw('select 1')))).toBe('overload');
@@ -107,7 +107,7 @@ describe('Errors of a real PostgreSQL server', () => {
     await small.destroy();
   });
 
-  it('A statement is retryable if the server is unreachable, through a socket or a port', async () => {
+  it('a statement is retryable if the server is unreachable, through a socket or a port', async () => {
     for (const nowhere of [
       { host: '/tmp/no-such-folder' },
       { host: '127.0.0.1', port: 1 },
@@ -119,7 +119,7 @@ describe('Errors of a real PostgreSQL server', () => {
     }
   });
 
-  it('A wrong password and a mistake in the SQL are final', async () => {
+  it('a wrong password and a mistake in the SQL are final', async () => {
     const stranger = open({ password: 'wrong' });
     expect(databaseErrorKind(await thrownBy(() => stranger.raw('select 1')))).toBe('final');
     await stranger.destroy();
@@ -138,7 +138,7 @@ describe('The table of database errors', () => {
     ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
     ['overload', ['57014', '53000', '53100', '53200', '53400', '58030']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
-  ])('Each listed code is classified as %s', (fault, codes) => {
+  ])('each listed error code is classified as %s', (fault, codes) => {
     for (const code of codes) expect([code, databaseErrorKind(coded(code))]).toEqual([code, fault]);
   });
 
@@ -147,7 +147,7 @@ describe('The table of database errors', () => {
     ['Query read timeout', 'unknown'],
     ['timeout expired', 'retry'],
     ['Client has encountered a connection error and is not queryable', 'retry'],
-  ])('The words "%s" are classified as %s', (message, fault) => {
+  ])('an error with the words "%s" is classified as %s', (message, fault) => {
     expect(databaseErrorKind(new Error(message))).toBe(fault);
   });
 
@@ -165,22 +165,22 @@ describe('The table of database errors', () => {
     expect(databaseErrorKind(Object.assign(new Error(message), { code: '08P01' }))).toBe(fault);
   });
 
-  it('A protocol violation that the server itself reports is final', () => {
+  it('a protocol violation that the server itself reports is final', () => {
     expect(databaseErrorKind(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
   });
 
-  it('A stale plan is retryable, but any other error with the code for unsupported features is final', () => {
+  it('a stale plan is retryable, but any other error with the code for unsupported features is final', () => {
     expect(databaseErrorKind(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
     expect(databaseErrorKind(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
   });
 
-  it('A wrapped error is judged by its cause', () => {
+  it('a wrapped error is judged by its cause', () => {
     const wrapped = Object.assign(new Error('wrapped'), { nativeError: coded('40P01') });
     expect(databaseErrorKind(wrapped)).toBe('retry');
     expect(databaseErrorKind(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
   });
 
-  it('Errors that do not come from a database are not classified', () => {
+  it('errors that do not come from a database are not classified', () => {
     const missingFile = coded('ENOENT', { syscall: 'open' });
     for (const thrown of [new Error('plain'), missingFile, coded('EACCES'), 'a string', undefined, null]) {
       expect(databaseErrorKind(thrown)).toBeNull();
@@ -192,7 +192,7 @@ describe('The table of database errors', () => {
 describe('retrying database work', () => {
   const busy = Object.assign(new Error('deadlock'), { code: '40P01' });
 
-  it('Repeats the whole work after pauses of 50 to 500 ms until it succeeds', async () => {
+  it('failed database work is repeated as a whole after pauses of 50 to 500 ms until it succeeds', async () => {
     const pauses: number[] = [];
     let tries = 0;
     const work = async () => {
@@ -204,7 +204,7 @@ describe('retrying database work', () => {
     for (const pause of pauses) expect(pause).toSatisfy((ms: number) => ms >= 50 && ms <= 500);
   });
 
-  it('Gives up with the last error when the budget is spent', async () => {
+  it('failed database work is repeated within a time budget, and then ends with its last error', async () => {
     let waited = 0;
     const work = async () => {
       throw busy;
@@ -215,7 +215,7 @@ describe('retrying database work', () => {
     expect(waited).toBeGreaterThan(1_400);
   });
 
-  it('Never repeats work that may have been applied', async () => {
+  it('database work that may have been applied is not repeated', async () => {
     const lost = Object.assign(new Error('gone'), { code: 'ECONNRESET' });
     let tries = 0;
     const work = async () => {

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('mail by SMTP', () => {
-  it('delivers an email to the server, and stores nothing', async () => {
+  it('an email is delivered to the SMTP server, and not stored', async () => {
     const { url, taken } = await smtpServer();
     const lines: string[] = [];
     openMail({ smtpUrl: url, from: 'Console <console@example.com>', log: (line) => lines.push(line) });
@@ -28,7 +28,7 @@ describe('mail by SMTP', () => {
     expect(developmentMailbox()).toBeNull();
   });
 
-  it('is reported when the server rejects it, and no error message contains its text', async () => {
+  it('an email that the SMTP server rejects is reported, and no error message contains its text', async () => {
     const { url } = await smtpServer('no such mailbox');
     openMail({ smtpUrl: url, from: 'console@example.com', log: () => {} });
     const { message } = (await sendMail(mail).catch((error: unknown) => error)) as Error;
@@ -37,14 +37,14 @@ describe('mail by SMTP', () => {
     expect(message).not.toContain('042917');
   });
 
-  it('fails when no server listens at the address', async () => {
+  it('an email cannot be sent when no SMTP server listens at the address', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'console@example.com', log: () => {} });
     await expect(sendMail(mail)).rejects.toThrow('ECONNREFUSED');
   });
 });
 
 describe('the development mailbox', () => {
-  it('stores the email; the log line leaves out its text, which may contain a sign-in link', async () => {
+  it('the development mailbox stores the email; the log line leaves out its text, which may contain a sign-in link', async () => {
     setClock(() => 1_795_219_200_000);
     const lines: string[] = [];
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
@@ -53,7 +53,7 @@ describe('the development mailbox', () => {
     expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
   });
 
-  it('stores the last hundred emails, newest first', async () => {
+  it('the development mailbox stores the last hundred emails, newest first', async () => {
     openMail({ from: 'console@localhost', log: () => {} });
     for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
     const subjects = developmentMailbox()!.map(({ subject }) => subject);

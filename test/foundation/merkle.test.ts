@@ -69,7 +69,7 @@ describe('A Merkle tree', () => {
     '5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328',
   ];
 
-  it('has the root hashes of the published test vectors', async () => {
+  it('a Merkle tree has the root hashes of the published test vectors', async () => {
     const leaves = inputs.map((hex) => sha(Buffer.of(0), Buffer.from(hex, 'hex')));
     expect(leafHash('').equals(leaves[0]!)).toBe(true);
     expect(emptyRoot.toString('hex')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
@@ -82,7 +82,7 @@ describe('A Merkle tree', () => {
     expect(openGrowingTree().root().equals(emptyRoot)).toBe(true);
   });
 
-  it('has the roots and proofs of the RFC for all pairs of sizes up to 40', async () => {
+  it('a Merkle tree has the roots and proofs of the RFC for all pairs of sizes up to 40', async () => {
     const leaves = leavesOf(40);
     const read = nodesOver(leaves);
     for (let size = 1; size <= 40; size++) {
@@ -94,7 +94,7 @@ describe('A Merkle tree', () => {
     }
   });
 
-  it('has the roots and proofs of the RFC if a tree spans several tiles', async () => {
+  it('a Merkle tree over several tiles has the roots and proofs of the RFC', async () => {
     const leaves = leavesOf(tileWidth * 5 + 3);
     const read = nodesOver(leaves);
     for (const size of [255, 256, 257, 511, 512, 513, 1_024, 1_025, 1_280, 1_283]) {
@@ -107,7 +107,7 @@ describe('A Merkle tree', () => {
     }
   });
 
-  it('has no root when one of its tiles lacks hashes', async () => {
+  it('a Merkle tree has no root when one of its tiles lacks hashes', async () => {
     await expect(rootHash(nodesOver(leavesOf(3)), 4)).rejects.toThrow('tile 0/0 lacks hashes');
   });
 });
@@ -120,7 +120,7 @@ describe('A checkpoint', () => {
   };
   const note = signCheckpoint(checkpoint, key);
 
-  it('is a signed note with origin, size, root hash and time', () => {
+  it('a checkpoint is a signed note with origin, size, root hash and time', () => {
     expect(note.split('\n').slice(0, 5)).toEqual([
       'example.com/audit/org_1',
       '3',
@@ -137,7 +137,7 @@ describe('A checkpoint', () => {
 
   // The test vector of the C2SP specification of signed notes and of Go’s sumdb. The text of the verifier key contains the name
   // PeterNeumann and the hash.
-  it('has the key hash that other programs for signed notes compute', () => {
+  it('the key of a checkpoint has the key hash that other programs for signed notes compute', () => {
     const known = Buffer.from('ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW', 'base64').subarray(1);
     expect(verifierKey('PeterNeumann', known)).toBe(
       'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
@@ -154,7 +154,7 @@ describe('A checkpoint', () => {
     expect(read && signerOf(read, [key])).toBeUndefined();
   });
 
-  it('is found in a file among other checkpoints and foreign signatures', () => {
+  it('a checkpoint is found in a file among other checkpoints and foreign signatures', () => {
     const cosigned = `${note}— witness.example AAAAAAAA\n`;
     const later = signCheckpoint({ ...checkpoint, size: 9 }, key);
     const found = checkpointsIn(`${cosigned}\n${later}`.replaceAll('\n', '\r\n'));
@@ -163,7 +163,7 @@ describe('A checkpoint', () => {
   });
 });
 
-test('Canonical JSON sorts names by code units and matches the examples of RFC 8785', () => {
+test('canonical JSON sorts names by code units and matches the examples of RFC 8785', () => {
   // RFC 8785 sections 3.2.2 and 3.2.3.
   const value = {
     numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],

@@ -56,7 +56,7 @@ const at =
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
 describe('the response to an outbound request', () => {
-  it('has status, headers and JSON body over TLS and, in development, over plain HTTP', async () => {
+  it('the response to an outbound request has status, headers and JSON body over TLS and, in development, over plain HTTP', async () => {
     open();
     for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
       const { status, headers, body } = await fetchJson(url, { ...bounds, accept: 'application/jwk-set+json' });
@@ -70,20 +70,23 @@ describe('the response to an outbound request', () => {
     ['text/html', '{}', undefined],
     ['application/json', '{', undefined],
     ['application/json', Buffer.from([0x22, 0xff, 0x22]), undefined],
-  ])('has a body only if the content type and the content are JSON: %s %j', async (type, text, expected) => {
-    open();
-    listener = (_req, res) => res.writeHead(200, { 'content-type': type }).end(text);
-    expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).body).toEqual(expected);
-  });
+  ])(
+    'the response to an outbound request has a body only if the content type and the content are JSON: %s %j',
+    async (type, text, expected) => {
+      open();
+      listener = (_req, res) => res.writeHead(200, { 'content-type': type }).end(text);
+      expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).body).toEqual(expected);
+    },
+  );
 
-  it('may be a redirect, which is not followed', async () => {
+  it('an outbound request does not follow a redirect, but returns it', async () => {
     open();
     listener = (_req, res) => res.writeHead(302, { location: 'http://169.254.169.254/' }).end();
     expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).status).toBe(302);
     expect(asked).toHaveLength(1);
   });
 
-  it('is requested without credentials and without compression', async () => {
+  it('an outbound request is sent without credentials, and asks for a response without compression', async () => {
     open();
     let headers: NodeJS.Dict<string | string[]> = {};
     listener = (req, res) => {
@@ -102,7 +105,7 @@ describe('the response to an outbound request', () => {
 });
 
 describe('an outbound request with a body', () => {
-  it('is sent as JSON with its method and headers, and any response is returned byte for byte', async () => {
+  it('an outbound request with a body is sent as JSON with its method and headers, and any response is returned byte for byte', async () => {
     open();
     let seen: unknown;
     listener = async (req, res) => {
@@ -123,7 +126,7 @@ describe('an outbound request with a body', () => {
     );
   });
 
-  it('is aborted at its time limit', async () => {
+  it('an outbound request is not sent after its signal was aborted', async () => {
     open();
     const question = { maxBytes: 3, signal: AbortSignal.abort() };
     await expect(sendRequest(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundError);
@@ -200,27 +203,30 @@ describe('addresses that are never contacted', () => {
     ['fec0::1', 'ff02::1', 'not an address'],
   ].flat();
 
-  it.each(special)('a name that resolves to %s', async (address) => {
+  it.each(special)('no request goes to a name that resolves to %s', async (address) => {
     openOutbound({ allowLoopback: false, resolve: at(address) });
     await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(connections).toBe(0);
   });
 
-  it.each(special.filter((address) => address !== 'not an address'))('the address %s in a URL', async (address) => {
-    const host = address.includes(':') ? `[${address}]` : address;
-    openOutbound({ allowLoopback: false });
-    await expect(fetchJson(`https://${host}/`, bounds)).rejects.toThrow(/not public/);
-  });
+  it.each(special.filter((address) => address !== 'not an address'))(
+    'no request goes to the address %s in a URL',
+    async (address) => {
+      const host = address.includes(':') ? `[${address}]` : address;
+      openOutbound({ allowLoopback: false });
+      await expect(fetchJson(`https://${host}/`, bounds)).rejects.toThrow(/not public/);
+    },
+  );
 
   it.each(['http://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.1/', 'https://localhost/'])(
-    '%s, in any notation',
+    'no request goes to %s, in any notation of the address',
     async (url) => {
       openOutbound({ allowLoopback: false });
       await expect(fetchJson(url, bounds)).rejects.toThrow(/not public/);
     },
   );
 
-  it('a name with one forbidden address among allowed ones', async () => {
+  it('no request goes to a name with one forbidden address among allowed ones', async () => {
     openOutbound({ allowLoopback: false, resolve: at('93.184.215.14', '10.0.0.1') });
     await expect(fetchJson('https://client.example/', bounds)).rejects.toThrow(/not public/);
     open({ resolve: at('127.0.0.1', '10.0.0.1') });
@@ -242,7 +248,7 @@ describe('addresses that are never contacted', () => {
     ['a user', 'https://me:secret@client.example/'],
     ['no scheme', 'client.example'],
     ['a name without an address', 'https://nowhere.example/'],
-  ])('a URL with %s', async (_, url) => {
+  ])('no request goes to a URL with %s', async (_, url) => {
     openOutbound({
       allowLoopback: false,
       resolve: async (host) => (host.startsWith('nowhere') ? [] : [{ address: '93.184.215.14', family: 4 }]),
@@ -252,7 +258,7 @@ describe('addresses that are never contacted', () => {
 });
 
 describe('an outbound request under DNS rebinding', () => {
-  it('connects to the checked address, even if the name later resolves to another one', async () => {
+  it('an outbound request connects to the checked address, even if the name later resolves to another one', async () => {
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     let questions = 0;
     open({ resolve: (host) => at(...answers[Math.min(questions++, 1)]!)().then((found) => (host ? found : [])) });
@@ -262,7 +268,7 @@ describe('an outbound request under DNS rebinding', () => {
     expect(asked).toEqual([`client.example:${portOf(secure)} /x`]);
   });
 
-  it('never uses the connection of another request', async () => {
+  it('an outbound request never uses the connection of another request', async () => {
     open();
     for (let i = 0; i < 3; i++) await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
     expect(connections).toBe(3);
@@ -272,7 +278,7 @@ describe('an outbound request under DNS rebinding', () => {
 describe('a service that shows an opened organization file', () => {
   afterAll(() => bindReadOnly(false));
 
-  it('sends no request, and queries no name server', async () => {
+  it('a service that shows an opened organization file sends no request, and queries no name server', async () => {
     const questions: string[] = [];
     const answer = async (name: string) => {
       questions.push(name);

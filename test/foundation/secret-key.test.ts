@@ -17,7 +17,7 @@ describe('The generated service key', () => {
   let count = 0;
   const fresh = () => path.join(folder, `data-${++count}`, 'inner');
 
-  it('Is created once, readable by its owner only, and read back afterwards', async () => {
+  it('the generated service key is created once, readable by its owner only, and read back afterwards', async () => {
     const dataDir = fresh();
     const made = await readOrMakeSecretKey(dataDir);
     expect(made.length).toBe(32);
@@ -27,24 +27,27 @@ describe('The generated service key', () => {
     expect(await readdir(dataDir)).toEqual(['secret-key']);
   });
 
-  it('Is the same for fifty concurrent callers', async () => {
+  it('the generated service key is the same for fifty concurrent callers', async () => {
     const dataDir = fresh();
     const keys = await Promise.all(Array.from({ length: 50 }, () => readOrMakeSecretKey(dataDir)));
     expect(new Set(keys.map((one) => one.toString('hex'))).size).toBe(1);
     expect(await readdir(dataDir)).toEqual(['secret-key']);
   });
 
-  it('Can be given as SECRET_KEY, in the format of its file', async () => {
+  it('the generated service key can be given as SECRET_KEY, in the format of its file', async () => {
     const dataDir = fresh();
     const made = await readOrMakeSecretKey(dataDir);
     expect(readConfig({ SECRET_KEY: await readFile(secretKeyFile(dataDir), 'utf8') }).secretKey).toEqual(made);
   });
 
-  it.each(['', 'short', `${key.toString('base64')}x`])('Is not replaced when its file holds %j', async (text) => {
-    const dataDir = fresh();
-    await readOrMakeSecretKey(dataDir);
-    await writeFile(secretKeyFile(dataDir), text);
-    await expect(readOrMakeSecretKey(dataDir)).rejects.toThrow('does not contain a service key');
-    expect(await readFile(secretKeyFile(dataDir), 'utf8')).toBe(text);
-  });
+  it.each(['', 'short', `${key.toString('base64')}x`])(
+    'the generated service key is not replaced when its file holds %j',
+    async (text) => {
+      const dataDir = fresh();
+      await readOrMakeSecretKey(dataDir);
+      await writeFile(secretKeyFile(dataDir), text);
+      await expect(readOrMakeSecretKey(dataDir)).rejects.toThrow('does not contain a service key');
+      expect(await readFile(secretKeyFile(dataDir), 'utf8')).toBe(text);
+    },
+  );
 });

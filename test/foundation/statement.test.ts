@@ -40,7 +40,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
   });
   afterAll(() => knex.destroy());
 
-  it('Is sent in one message with other look-ups of the same turn of the event loop, and gets its own rows', async () => {
+  it('a look-up is sent in one message with other look-ups of the same turn of the event loop, and gets its own rows', async () => {
     const text = 'select n as found from generate_series(1, $1::int) n';
     const sent: string[] = [];
     const stop = watchStatements((statement) => sent.push(statement));
@@ -50,7 +50,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toEqual([text]);
   });
 
-  it('Returns texts of every length and script, and null', async () => {
+  it('a look-up returns texts of every length and script, and null', async () => {
     const texts = [
       '',
       'plain',
@@ -69,7 +69,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails alone: other look-ups of the same turn of the event loop succeed', async () => {
+  it('a look-up fails alone: other look-ups of the same turn of the event loop succeed', async () => {
     const asked = ['1', 'one', '2'].map((text) => lookUp('select $1::int as n', [text]));
     const settled = await Promise.allSettled(asked);
     expect(settled).toMatchObject([
@@ -79,7 +79,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     ]);
   });
 
-  it('Is sent in one message together with look-ups of other SQL texts, and gets its own rows, even when it is repeated', async () => {
+  it('a look-up is sent in one message together with look-ups of other SQL texts, and gets its own rows, even when it is repeated', async () => {
     const ask = () =>
       Promise.all([
         lookUp('select $1::int as one, now()::text as sent_at', [1]),
@@ -96,7 +96,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Fails alone: look-ups with other SQL texts succeed although they are sent in the same message', async () => {
+  it('a look-up fails alone: look-ups with other SQL texts succeed although they are sent in the same message', async () => {
     const right = 'select $1::int + 1 as n';
     for (const refused of ['select $1::int + 2 as n', 'select nothing as n, $1::int', 'select $1::int + 2 as n']) {
       const asked = [lookUp(right, [1]), lookUp(refused, ['x']), lookUp(right, [2]), lookUp('select 9 as n', [])];
@@ -110,7 +110,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Returns the new columns of a changed table, even when several look-ups in one message read changed tables', async () => {
+  it('look-ups return the new columns of changed tables, even when several look-ups in one message read them', async () => {
     const ask = () => Promise.all(['lefts', 'rights', 'middles'].map((table) => lookUp(`select * from ${table}`, [])));
     for (const table of ['lefts', 'rights', 'middles']) await other.raw(`create table ${table} as select 1 as a`);
     expect(await ask()).toEqual([[{ a: 1 }], [{ a: 1 }], [{ a: 1 }]]);
@@ -134,7 +134,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toHaveLength(5);
   });
 
-  it('Concurrent reads of pages share one message if an index contains the rows in the order of the pages, and are sent separately otherwise', async () => {
+  it('concurrent reads of pages share one message if an index contains the rows in the order of the pages, and are sent separately otherwise', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {
@@ -152,7 +152,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table pages');
   });
 
-  it('Is executed after the earlier look-ups of its transaction, and is never executed after the end of the transaction', async () => {
+  it('a statement is executed after the earlier statements of its transaction, and never after the end of the transaction', async () => {
     await sql('create table turns (n int)');
     const later: Promise<unknown>[] = [];
     const failed = enclosingTransaction(async () => {
@@ -184,7 +184,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table turns');
   });
 
-  it('When a transaction fails, its writes are undone, even if they were sent in one message with a read of the transaction', async () => {
+  it('when a transaction fails, its writes are undone, even if they were sent in one message with a read of the transaction', async () => {
     await sql('create table undone (n int)');
     const failed = transaction(async (trx) => {
       const insert = (n: number) => sql('insert into undone values ($1)', [n], trx);
@@ -196,7 +196,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table undone');
   });
 
-  it('Is refused by a finished transaction', async () => {
+  it('a finished transaction refuses further statements', async () => {
     await sql('create table leftovers (n int)');
     let late: Promise<unknown> | undefined;
     let over = (): void => {};
@@ -214,7 +214,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table leftovers');
   });
 
-  it('Joins an enclosing transaction', async () => {
+  it('a look-up joins an enclosing transaction', async () => {
     const seen = await enclosingTransaction(async () => {
       await sql('create temporary table looked_up on commit drop as select 7 as n');
       return lookUp('select n from looked_up', []);
@@ -244,11 +244,11 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     ['int4[]', [1, 2]],
     ['bytea[]', [Buffer.from('0aff', 'hex')]],
     ['text[]', []],
-  ])('Returns a %s unchanged: %j', async (type, value) => {
+  ])('a statement returns a %s unchanged: %j', async (type, value) => {
     expect(await sql(`select $1::${type} as the_value`, [value])).toEqual([{ theValue: value }]);
   });
 
-  it('Returns column names in camel case, also when it is executed again', async () => {
+  it('a statement returns column names in camel case, also when it is executed again', async () => {
     const text = 'select n as created_at, n % 2 = 0 as is_even, null as no_thing from generate_series(1, $1) n';
     const rows = [
       { createdAt: 1, isEven: false, noThing: null },
@@ -259,7 +259,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     expect(await sql(text, [0])).toEqual([]);
   });
 
-  it('Adapts to its table: a column added, dropped or moved on another connection', async () => {
+  it('a statement adapts to its table: a column added, dropped or moved on another connection', async () => {
     const text = 'select * from shapes';
     await sql('create temporary table shapes (a int)');
     await sql('insert into shapes values (1)');
@@ -282,7 +282,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
 
-  it('Adapts to a table that has changed during its transaction, which is repeated if necessary', async () => {
+  it('a statement adapts to a table that has changed during its transaction, which is repeated if necessary', async () => {
     const text = 'select * from things where $1::int > 0';
     await sql('create table things as select 1 as a');
     await sql(text, [1]);
@@ -298,7 +298,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     await sql('drop table things');
   });
 
-  it('Returns no rows if there are none', async () => {
+  it('a statement without result rows returns an empty list', async () => {
     await sql('create temporary table places (id int)');
     const insert = 'insert into places select generate_series(1, $1)';
     expect(await sql(insert, [3])).toEqual([]);
@@ -307,7 +307,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     await sql('drop table places');
   });
 
-  it('Fails with the server’s message and the caller’s stack, and its connection stays usable', async () => {
+  it('a failed statement throws the server’s message with the caller’s stack, and its connection stays usable', async () => {
     const text = 'select 1 / $1::int as n';
     const error: Error = await sql(text, [0]).then(
       () => expect.unreachable(),
@@ -320,7 +320,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     expect(await sql(text, [1])).toEqual([{ n: 1 }]);
   });
 
-  it('Fails when the server ends its connection', async () => {
+  it('a statement fails when the server ends its connection', async () => {
     await expect(sql('select pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({ code: '57P01' });
   });
 });

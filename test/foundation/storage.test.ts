@@ -55,14 +55,14 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     storage = stores[kind];
   });
 
-  test('returns content unchanged, whole or in a range', async () => {
+  test('the storage returns content unchanged, whole or in a range', async () => {
     expect(await storage.write('cnt_1', chunks('Hello', ', ', 'world'), 100)).toBe(12);
     expect(await textOf(storage.read('cnt_1'))).toBe('Hello, world');
     expect(await textOf(storage.read('cnt_1', { first: 7, last: 8 }))).toBe('wo');
     expect(await textOf(storage.read('cnt_1', { first: 11, last: 11 }))).toBe('d');
   });
 
-  test('returns large content, up to the largest allowed size', async () => {
+  test('the storage returns large content, up to the largest allowed size', async () => {
     expect(await storage.write('cnt_large', mebibytes(12), 12 * MiB)).toBe(12 * MiB);
     const bytes = (await bytesOf(await storage.read('cnt_large')))!;
     expect([bytes.length, bytes[0], bytes[5 * MiB - 1], bytes[5 * MiB], bytes.at(-1)]).toEqual([12 * MiB, 0, 4, 5, 11]);
@@ -70,12 +70,12 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect([...part]).toEqual([5, 6]);
   });
 
-  test('accepts empty content', async () => {
+  test('the storage accepts empty content', async () => {
     expect(await storage.write('cnt_2', chunks(), 0)).toBe(0);
     expect(await textOf(storage.read('cnt_2'))).toBe('');
   });
 
-  test('leaves nothing behind after a failed or oversized write, and accepts the largest size', async () => {
+  test('the storage leaves nothing behind after a failed or oversized write, and accepts the largest size', async () => {
     const before = kept();
     const broken = [chunks('half'), mebibytes(3), mebibytes(5), mebibytes(11), mebibytes(13)].map((begun) =>
       (async function* () {
@@ -93,7 +93,7 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect(await storage.write('cnt_3', chunks('12', '34'), 4)).toBe(4);
   });
 
-  test('hides content until it is complete; of two concurrent writes, only one is stored, and completely', async () => {
+  test('the storage hides content until it is complete; of two concurrent writes, only one is stored, and completely', async () => {
     let proceed = () => {};
     const gate = new Promise<void>((resolve) => {
       proceed = resolve;
@@ -112,7 +112,7 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect((await bytesOf(await storage.read('cnt_4')))!.length).toBe(6 * MiB + 4);
   });
 
-  test('removes content permanently, including unfinished writes, and accepts a repeated removal', async () => {
+  test('the storage removes content permanently, including unfinished writes, and accepts a repeated removal', async () => {
     const before = kept();
     await storage.write('cnt_5', chunks('x'), 100);
     let breakOff = () => {};
@@ -135,11 +135,14 @@ describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
     expect(kept()).toEqual(before);
   });
 
-  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('refuses %j as a key', async (key) => {
-    await expect(storage.read(key)).rejects.toThrow('is not a valid storage key');
-    await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is not a valid storage key');
-    await expect(storage.remove(key)).rejects.toThrow('is not a valid storage key');
-  });
+  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])(
+    'the storage refuses %j as a key',
+    async (key) => {
+      await expect(storage.read(key)).rejects.toThrow('is not a valid storage key');
+      await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is not a valid storage key');
+      await expect(storage.remove(key)).rejects.toThrow('is not a valid storage key');
+    },
+  );
 });
 
 test('stored files are readable by their owner only', () => {
@@ -181,7 +184,7 @@ describe('a bucket', () => {
     return [problem?.status, problem?.cause?.message];
   };
 
-  test('stores contents below its prefix: small ones in one request, and large ones in parts, a few at a time', async () => {
+  test('a bucket stores contents below its prefix: small ones in one request, and large ones in parts, a few at a time', async () => {
     s3.asked.length = 0;
     s3.load.most = 0;
     await stores.bucket.write('cnt_6', chunks('small'), 100);
@@ -192,7 +195,7 @@ describe('a bucket', () => {
     expect(s3.asked).toEqual(['PutObject', 'CreateMultipartUpload', ...parts, 'CompleteMultipartUpload']);
   });
 
-  test('retries brief failures of reads, of small writes, and of one part of a large write', async () => {
+  test('the storage in a bucket retries brief failures of reads, of small writes, and of one part of a large write', async () => {
     s3.fail('PutObject', 503, 'SlowDown');
     expect(await stores.bucket.write('cnt_8', chunks('again'), 100)).toBe(5);
     s3.fail('UploadPart', 500, 'InternalError', 2);
@@ -201,7 +204,7 @@ describe('a bucket', () => {
     expect((await bytesOf(await stores.bucket.read('cnt_8')))!.length).toBe(6 * MiB);
   });
 
-  test('503 · gives up after repeated failures, and leaves nothing behind', async () => {
+  test('503 · the storage in a bucket gives up after repeated failures, and leaves nothing behind', async () => {
     const where = `bucket proofs at ${s3.endpoint}`;
     s3.fail('UploadPart', 503, 'SlowDown', 9);
     expect(await met(stores.bucket.write('cnt_9', mebibytes(12), 100 * MiB))).toEqual([
@@ -217,7 +220,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  test('reports that the content broke off during a write, even if the bucket refuses to remove the parts already sent; removing the key later also removes these parts', async () => {
+  test('the storage in a bucket reports that the content broke off during a write, even if the bucket refuses to remove the parts already sent; removing the key later also removes these parts', async () => {
     s3.fail('AbortMultipartUpload', 403, 'AccessDenied');
     const broken = stores.bucket.write('cnt_10', mebibytes(12, goesDead), 100 * MiB);
     await expect(broken).rejects.toThrow('the line went dead');
@@ -226,7 +229,7 @@ describe('a bucket', () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test('502 · leaves nothing half written when it refuses a write; only the log has the reason', async () => {
+  test('502 · a write that the bucket refuses leaves nothing half written; only the log has the reason', async () => {
     s3.fail('CompleteMultipartUpload', 403, 'AccessDenied');
     const problem = await stores.bucket.write('cnt_11', mebibytes(6), 100 * MiB).catch((error) => error);
     expect([problem.status, problem.body]).toEqual([
@@ -243,7 +246,7 @@ describe('a bucket', () => {
     expect([s3.uploads.size, await stores.bucket.read('cnt_11')]).toEqual([0, null]);
   });
 
-  test('502 · fails with an error that says whether the bucket is missing, the key is unknown or the signature is wrong', async () => {
+  test('502 · the error of a bucket says whether the bucket is missing, the key is unknown or the signature is wrong', async () => {
     const other = (change: object) => bucketStorage({ ...readBucket(s3.url)!, ...change });
     expect(await met(other({ name: 'nowhere' }).check())).toEqual([
       502,
@@ -261,7 +264,7 @@ describe('a bucket', () => {
     await other({}).check();
   });
 
-  test('503 · is unavailable while nothing listens at its address', async () => {
+  test('503 · a bucket is unavailable while nothing listens at its address', async () => {
     const gone = bucketStorage({ ...readBucket(s3.url)!, endpoint: 'http://127.0.0.1:9' });
     const [status, reason] = await met(gone.check());
     expect(status).toBe(503);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('createSharedThrottle', () => {
-  it('counts concurrent calls of several processes exactly', async () => {
+  it('a shared throttle counts concurrent calls of several processes exactly', async () => {
     const processes = [1, 2, 3].map(() => createSharedThrottle('race', 20, 60));
     const calls = Array.from({ length: 60 }, (_, n) => processes[n % 3]!.take('one@example.com'));
     const done = await Promise.allSettled(calls);
@@ -21,7 +21,7 @@ describe('createSharedThrottle', () => {
     expect(reason).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
   });
 
-  it('counts each name and key separately, and from zero after its window', async () => {
+  it('a shared throttle counts each name and key separately, and from zero after its window', async () => {
     const throttle = createSharedThrottle('window', 2, 60, 'Too many windows.');
     expect(await throttle.take('a', 2)).toEqual({ limit: 2, windowSeconds: 60, remaining: 0, reset: 60 });
     expect(await throttle.isOver('a')).toBe(false);
@@ -35,7 +35,7 @@ describe('createSharedThrottle', () => {
     expect(await throttle.take('a')).toMatchObject({ remaining: 1 });
   });
 
-  it('stores no key in plain text, and deletes counts after their window', async () => {
+  it('a shared throttle stores no key in plain text, and deletes counts after their window', async () => {
     await createSharedThrottle('private', 2, 3_600).take('someone@example.com');
     const rows = await world.knex('throttle_counts');
     expect(JSON.stringify(rows)).not.toContain('someone');
@@ -47,7 +47,7 @@ describe('createSharedThrottle', () => {
 });
 
 describe('createThrottle', () => {
-  it('refuses calls above the limit, and can report the count without adding to it', async () => {
+  it('a throttle in memory refuses calls above the limit, and can report the count without adding to it', async () => {
     const throttle = createThrottle('memory', 3, 60);
     expect(await throttle.take('a', 3)).toMatchObject({ remaining: 0 });
     expect(await throttle.isOver('a')).toBe(false);
