@@ -10,7 +10,7 @@ const logArchiveMs = 24 * 60 * 60 * 1_000;
 const bounds = { maxMinutes: 1_440, maxModelCalls: 50_000, maxTokens: 1_000_000_000 };
 
 describe('Defaults of the settings', () => {
-  it('The service runs on loopback and needs no external service', () => {
+  it('the service runs on loopback and needs no external service', () => {
     expect(readConfig({})).toEqual({
       host: '127.0.0.1',
       port: 4000,
@@ -59,7 +59,7 @@ describe('Defaults of the settings', () => {
     } satisfies Config);
   });
 
-  it('An empty setting counts as absent', () => {
+  it('an empty setting counts as absent', () => {
     const names = [
       'HOST',
       'PORT',
@@ -73,7 +73,7 @@ describe('Defaults of the settings', () => {
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(readConfig({}));
   });
 
-  it('The configuration is frozen at every depth', () => {
+  it('the configuration is frozen at every depth', () => {
     const issuers = JSON.stringify([{ issuer: 'https://id.example', displayName: 'Id', clientIds: ['a'] }]);
     const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
     const stripe = { STRIPE_SECRET_KEY: 'sk_live_a', STRIPE_WEBHOOK_SECRET: 'whsec_b' };
@@ -216,7 +216,7 @@ describe('Valid settings', () => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 
-  it('All URLs are derived from the public URL, normalized, without a trailing slash', () => {
+  it('all URLs are derived from the public URL, normalized, without a trailing slash', () => {
     expect(readConfig({ PUBLIC_URL: 'HTTPS://API.Example:443/', PORT: '4100' }).addresses).toEqual({
       baseHost: 'https://api.example',
       issuer: 'https://api.example',
@@ -226,7 +226,7 @@ describe('Valid settings', () => {
     expect(readConfig({ PORT: '4100' }).addresses.baseHost).toBe('http://localhost:4100');
   });
 
-  it('The base URL, the issuer and the URLs of MCP and A2A can be set separately', () => {
+  it('the base URL, the issuer and the URLs of MCP and A2A can be set separately', () => {
     const env = {
       PUBLIC_URL: 'https://api.example',
       ISSUER_URL: 'https://id.example/',
@@ -246,7 +246,7 @@ describe('Valid settings', () => {
 describe('servesOnlyThisMachine', () => {
   const loopback = { PUBLIC_URL: 'http://localhost:4000', MCP_URL: 'http://127.0.0.1:4001' };
 
-  it('is true while every address is on loopback', () => {
+  it('servesOnlyThisMachine is true while every address is on loopback', () => {
     expect(servesOnlyThisMachine(readConfig({}))).toBe(true);
     expect(servesOnlyThisMachine(readConfig(loopback))).toBe(true);
   });
@@ -257,7 +257,7 @@ describe('servesOnlyThisMachine', () => {
     ['MCP_URL', 'https://mcp.example'],
     ['A2A_URL', 'https://a2a.example/agents'],
     ['HOST', '0.0.0.0'],
-  ])('is false when %s is not a loopback address', (name, value) => {
+  ])('servesOnlyThisMachine is false when %s is not a loopback address', (name, value) => {
     const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
     expect(servesOnlyThisMachine(readConfig({ ...loopback, SECRET_KEY, [name]: value }))).toBe(false);
   });

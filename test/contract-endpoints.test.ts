@@ -68,7 +68,7 @@ describe('an endpoint of the contract', () => {
     restore = await keepRows(world.knex);
   });
   it.each(endpoints.map((one) => [one.id, one] as const))(
-    '%s · returns its record with every field that the contract lists',
+    '%s returns its record with every field that the contract lists',
     async (_, endpoint) => {
       const root = routeOf(endpoint);
       if (!root) throw new Error(`${endpoint.id} is not served.`);
@@ -84,23 +84,26 @@ describe('an endpoint of the contract', () => {
     },
   );
 
-  it.each(endpoints.map((one) => [one.id, one] as const))('%s · documents its parameters', (_, endpoint) => {
-    const { parameters } = operationOf(endpoint);
-    const named = (place: string): Json[] => parameters.filter((one: Json) => one.in === place);
-    const shown = (one: Json, asked: Member) => pick(one.schema, Object.keys(asked));
-    expect(named('query').map(({ name, required }) => ({ name, required }))).toEqual(
-      endpoint.query.map(({ name, required }) => ({ name, required })),
-    );
-    for (const [i, { name: _, required: __, ...bounds }] of endpoint.query.entries()) {
-      expect(shown(named('query')[i], bounds)).toEqual(bounds);
-    }
-    for (const [i, { name, ...bounds }] of endpoint.pathParams.entries()) {
-      expect([named('path')[i].name, shown(named('path')[i], bounds)]).toEqual([name, bounds]);
-    }
-  });
+  it.each(endpoints.map((one) => [one.id, one] as const))(
+    '%s has its parameters in the OpenAPI document, with their limits',
+    (_, endpoint) => {
+      const { parameters } = operationOf(endpoint);
+      const named = (place: string): Json[] => parameters.filter((one: Json) => one.in === place);
+      const shown = (one: Json, asked: Member) => pick(one.schema, Object.keys(asked));
+      expect(named('query').map(({ name, required }) => ({ name, required }))).toEqual(
+        endpoint.query.map(({ name, required }) => ({ name, required })),
+      );
+      for (const [i, { name: _, required: __, ...bounds }] of endpoint.query.entries()) {
+        expect(shown(named('query')[i], bounds)).toEqual(bounds);
+      }
+      for (const [i, { name, ...bounds }] of endpoint.pathParams.entries()) {
+        expect([named('path')[i].name, shown(named('path')[i], bounds)]).toEqual([name, bounds]);
+      }
+    },
+  );
 
   it.each(endpoints.flatMap(({ body }) => (body ? [[body.schema]] : [])))(
-    '%s · documents its members, whether they are required, and their limits',
+    '%s has its members in the OpenAPI document, with their limits and whether they are required',
     (name) => {
       const schema = document.components.schemas[name];
       const members = records[name]!;
@@ -129,7 +132,7 @@ describe('a record of the contract', () => {
   const answered = Object.keys(records).filter((name) => !name.endsWith('Request') && name !== 'DuplicateProjectError');
 
   it.each(answered)(
-    '%s · is documented with its keys in order, the type of each, and whether it may be null or absent',
+    '%s is documented with its keys in order, the type of each, and whether it may be null or absent',
     (name) => {
       const schema = document.components.schemas[name];
       const members = records[name]!;
@@ -142,7 +145,7 @@ describe('a record of the contract', () => {
     },
   );
 
-  it('DuplicateProjectError · has every field that the contract lists, and names the project that has the repository', async () => {
+  it('DuplicateProjectError has every field that the contract lists, and names the project that has the repository', async () => {
     const session = await world.session(acme.owner, acme.organization.id);
     const body = { name: 'Twice', repoFullName: 'twice/over' };
     const first = await world.rest('POST', '/projects', { session, body });
@@ -152,7 +155,7 @@ describe('a record of the contract', () => {
     expect(second.body.conflictingProjectId).toBe(first.body.id);
   });
 
-  it.each(Object.entries(spec.gaps.words))('%s · has exactly the values that spec.json lists for it', (name, words) => {
+  it.each(Object.entries(spec.gaps.words))('%s has exactly the values that spec.json lists for it', (name, words) => {
     expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
   });
 });
@@ -200,12 +203,12 @@ describe('the OpenAPI document', () => {
     );
   const schemas = () => Object.entries<Json>(document.components.schemas);
 
-  it('is valid OpenAPI 3.1', async () => {
+  it('the OpenAPI document is valid OpenAPI 3.1', async () => {
     expect(document.openapi).toMatch(/^3\.1\.\d$/);
     expect(await validate(structuredClone(document))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
   });
 
-  it('can be read by everyone, even by pages of other sites, and is cached', async () => {
+  it('the OpenAPI document can be read by everyone, even by pages of other sites, and is cached', async () => {
     const { status, headers } = await world.request('GET', '/v1/openapi.json', {
       headers: { origin: 'https://a.example' },
     });
@@ -220,7 +223,7 @@ describe('the OpenAPI document', () => {
     expect((await world.request('POST', '/v1/openapi.json')).status).toBe(405);
   });
 
-  it('states for each operation its credentials and its possible errors', () => {
+  it('the OpenAPI document states for each operation its credentials and its possible errors', () => {
     const kinds = Object.keys(document.components.securitySchemes);
     for (const [name, { security, responses, summary, operationId }] of operations()) {
       expect([name, security?.flatMap(Object.keys).every((kind: string) => kinds.includes(kind))]).toEqual([
@@ -234,7 +237,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes every route as its GraphQL field declares it', () => {
+  it('the OpenAPI document describes every route as its GraphQL field declares it', () => {
     for (const { route, exposure } of rootFields) {
       if (!route) continue;
       const name = `${route.method} ${route.template}`;
@@ -249,7 +252,7 @@ describe('the OpenAPI document', () => {
   /** Names of the request records that a REST route accepts as its body. All other request records are accepted by GraphQL only. */
   const restRecords = () => new Set(bodyRoots.flatMap((root) => (root.route ? [recordOf(root)!.name] : [])));
 
-  it('limits every parameter, and every member of a request', () => {
+  it('the OpenAPI document limits every parameter, and every member of a request', () => {
     const unbounded: string[] = [];
     for (const [name, { parameters = [] }] of operations()) {
       for (const { name: parameter, schema } of parameters) {
@@ -265,7 +268,7 @@ describe('the OpenAPI document', () => {
     expect(unbounded).toEqual([]);
   });
 
-  it('shows an example of every request and of every error, and each is valid', () => {
+  it('the OpenAPI document shows an example of every request and of every error, and each is valid', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema({ $id: 'openapi', ...document });
@@ -285,7 +288,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has a summary, a description that names the scope, and valid examples of request and response for every operation', () => {
+  it('the OpenAPI document has a summary, a description that names the scope, and valid examples of request and response for every operation', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema({ $id: 'openapi', ...document });
@@ -307,7 +310,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes every parameter, every record and every property', () => {
+  it('the OpenAPI document describes every parameter, every record and every property', () => {
     const lacking: string[] = [];
     for (const [name, { parameters = [] }] of operations()) {
       for (const one of parameters) if (!one.description) lacking.push(`${name}: ${one.name}`);
@@ -323,7 +326,7 @@ describe('the OpenAPI document', () => {
     expect(lacking).toEqual([]);
   });
 
-  it('has no dangling reference and no schema without a type', () => {
+  it('the OpenAPI document has no dangling reference and no schema without a type', () => {
     for (const [name, schema] of schemas())
       expect([name, schema.type ?? ((schema.anyOf ?? schema.oneOf) && 'any of')]).not.toContain(undefined);
     for (const [reference] of JSON.stringify(document).matchAll(/#\/components\/\w+\/\w+/g)) {

@@ -42,12 +42,12 @@ it('packages, chart, manifests, pages and changelog have the version of the rele
 });
 
 describe('The Kubernetes manifests', () => {
-  it('are rendered from the current chart', () => {
+  it('the Kubernetes manifests are rendered from the current chart', () => {
     for (const file of Object.keys(manifestFiles))
       expect(read(`deploy/kubernetes/${file}`).split('\n', 1)[0]).toBe(headingOf(file).trim());
   });
 
-  it('are valid Kubernetes objects', () => {
+  it('the Kubernetes manifests are valid Kubernetes objects', () => {
     expect(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort()).toEqual([
       'Deployment/aep-scheduler',
       'Deployment/aep-service',
@@ -70,7 +70,7 @@ describe('The Kubernetes manifests', () => {
     ]);
   });
 
-  it('have pods that the Pod Security Standard "restricted" admits, and contain the settings of the service but no secret', () => {
+  it('the Kubernetes manifests have pods that the Pod Security Standard "restricted" admits, and contain the settings of the service but no secret', () => {
     const pods = manifests.flatMap(({ spec }) => spec?.template?.spec ?? []);
     expect(pods).toHaveLength(3);
     for (const { containers, volumes, ...pod } of pods) {
@@ -94,7 +94,7 @@ describe('The Kubernetes manifests', () => {
     }
   });
 
-  it('refer to each other correctly: service, deployments, disruption budgets, network policy and ingress', () => {
+  it('objects of the Kubernetes manifests refer to each other correctly: service, deployments, disruption budgets, network policy and ingress', () => {
     const labelsOf = (name: string) => named(`Deployment/${name}`).spec.template.metadata.labels;
     const service = named('Service/aep').spec;
     expect(['aep-service', 'aep-scheduler'].map((name) => selects(service.selector, labelsOf(name)))).toEqual([
@@ -126,7 +126,7 @@ describe('The manifests of the runner', () => {
   const pod = spec.template.spec;
   const [container] = pod.containers;
 
-  it('contain a runner, the service of its relay, and its rights and network policies, all valid for Kubernetes and in the right namespace', () => {
+  it('the manifests of the runner contain a runner, the service of its relay, and its rights and network policies, all valid for Kubernetes and in the right namespace', () => {
     expect([...objects.keys()].sort()).toEqual([
       ...[
         'Deployment/aep-runner',
@@ -152,7 +152,7 @@ describe('The manifests of the runner', () => {
       }
   });
 
-  it('have a restricted pod with settings that the runner knows, and a token from a Secret', () => {
+  it('the manifests of the runner have a restricted pod with settings that the runner knows, and a token from a Secret', () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,
@@ -178,7 +178,7 @@ describe('The manifests of the runner', () => {
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThan(5_000 + Number(settings.KUBERNETES_DRAIN_MS));
   });
 
-  it('let missions reach only the relay, and let only missions reach the relay', () => {
+  it('the manifests of the runner let missions reach only the relay, and let only missions reach the relay', () => {
     const service = objects.get('Service/aep-runner')!;
     const { labels } = spec.template.metadata;
     const [{ containerPort, name }] = container.ports;
@@ -215,7 +215,7 @@ describe('The manifests of the runner', () => {
     ]);
   });
 
-  it('let KEDA scale runners by the demand that the API returns for the token of these runners', () => {
+  it('the manifests of the runner let KEDA scale runners by the demand that the API returns for the token of these runners', () => {
     const scaling = ofRunner('runner-scaling.yaml');
     const authentication = scaling.get('TriggerAuthentication/aep-runner')!;
     const scaled = scaling.get('ScaledObject/aep-runner')!;

@@ -161,7 +161,7 @@ describe('Invalid settings', () => {
     },
   );
 
-  it('The local runner process gets only its own settings', () => {
+  it('the local runner process gets only its own settings', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
     const env = { ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn', DATA_DIR: '/srv/data', https_proxy: 'http://proxy' };
     const folders = { HARNESSES_DIR: '/srv/data/harnesses', DATA_DIR: '/srv/data' };
@@ -170,7 +170,7 @@ describe('Invalid settings', () => {
     expect(readConfig({ ...env, HARNESSES_DIR: '/opt/h' }).localRunner).toEqual({ ...runner, HARNESSES_DIR: '/opt/h' });
   });
 
-  it('Upstream sign-in requires all three of its settings', () => {
+  it('upstream sign-in requires all three of its settings', () => {
     expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
       'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',
       `OIDC_ISSUER: ${identifier}`,
@@ -233,7 +233,7 @@ describe('Invalid settings', () => {
     ]);
   });
 
-  it('One message lists all invalid settings and repeats none of the values', () => {
+  it('one message lists all invalid settings and repeats none of the values', () => {
     const secrets = {
       DATABASE_URL: 'postgres://root:hunter2@one,two/',
       SECRET_KEY: 'hunter2',

@@ -80,7 +80,7 @@ const nth = <T>(values: readonly T[], n: number): T => values[n % values.length]
 
 describe('a value at a limit of the Limits table is accepted, and a value beyond the limit is refused, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
-    '%s · %s',
+    '%s accepts %s, and refuses a value beyond, in REST and GraphQL',
     async (place, _, { fits, beyond }) => {
       const [name, member] = place.split('.') as [string, string];
       const root = rootField(name);
@@ -137,7 +137,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
     );
   });
 
-  it('GET /projects · returns 20 rows by default, at most 100, and a cursor to the rest', async () => {
+  it('GET /projects returns 20 rows by default, at most 100, and a cursor to the rest', async () => {
     const { organization, owner: person } = await seedOrganization(world);
     const rows = Array.from({ length: 101 }, (_, i) => ({
       id: newId('project'),
@@ -161,7 +161,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
     expect([rest.body.data.length, rest.body.nextCursor]).toEqual([3, null]);
   });
 
-  it('POST /tokens · a token gets 90 days and no scope by default, and always expires', async () => {
+  it('a token gets 90 days and no scope by default, and always expires', async () => {
     const { body } = await world.rest('POST', '/tokens', { ...owner, body: { name: 'Usual' } });
     expect([body.expiresAt - body.createdAt, body.scopes, body.projectId]).toEqual([days(90), [], null]);
     for (const expiresInDays of [1, 365]) {
@@ -171,7 +171,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
   });
 
   it.each([['1 to 255 printable characters', ['k', x(255), '~!"#'], ['', x(256), 'ü', 'a\tb']]])(
-    'Idempotency-Key · %s',
+    'Idempotency-Key · a key has %s',
     async (_, fits, beyond) => {
       const body = () => bodyOf('CreateProjectRequest', sample);
       for (const key of fits) {
@@ -199,7 +199,7 @@ describe('a value at a limit of the Limits table is accepted, and a value beyond
 
 describe('400 · an invalid member of a body is named, in REST and GraphQL', () => {
   const stays = unchanged();
-  it.each(bodyRoots.map((root) => [`${root.name}(${recordOf(root)!.name})`, root] as const))('%s', async (_, root) => {
+  it.each(bodyRoots.map((root) => [root.name, root] as const))('400 · %s names invalid members', async (_, root) => {
     const { json, beyondRest } = recordOf(root)!;
     const bodyIn = (args: Arguments) => (inputOf(root.field) ? (args.input as Arguments) : args);
     const right = bodyIn(argumentsOf(root, sample));
@@ -265,7 +265,7 @@ describe('400 · an invalid query parameter', () => {
 
   const numbered = queries.map((query, n) => [...query, n] as const);
   it.each(numbered)(
-    '%s · is refused when repeated, badly encoded or of a wrong type',
+    '400 · %s is refused when repeated, badly encoded or of a wrong type',
     async (_, root, name, type, n) => {
       const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
       const numbers = [
@@ -326,7 +326,7 @@ describe('400 · an invalid query parameter', () => {
   // Root fields that read a log have a cursor but no limit, so they are left out here. sandbox-logs.test.ts tests their cursors.
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
   it.each(paged.map((root) => [root.name, root] as const))(
-    '%s · refuses a cursor that is made up, or of another list, filter or organization',
+    '400 · %s refuses a cursor that is made up, or of another list, filter or organization',
     async (_, root) => {
       const [surface] = surfacesOf(root).reverse() as [Surface];
       const filters = root.field.args.filter((argument) => !isRequired(argument) && !isPaging(argument.name));
@@ -402,7 +402,7 @@ describe('404 · an id of another kind', () => {
   const numbered = takers.map(([field, name, root], n) => [field, name, root, n] as const);
 
   const stays = unchanged();
-  it.each(numbered)('%s · %s', async (_, name, root, n) => {
+  it.each(numbered)('404 · %s refuses an id of another kind as %s', async (_, name, root, n) => {
     await stays(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
         // Leaves out ids that the argument accepts: `providerId` also accepts SAML providers, `integrationId` accepts connectors and chats.
@@ -426,7 +426,7 @@ describe('404 · an id of another kind', () => {
   it.each([
     ['createToken', 'projectId'],
     ['createMembership', 'userId'],
-  ])('%s · %s in the body', async (name, member) => {
+  ])('404 · %s refuses an id of another kind in the body as %s', async (name, member) => {
     const root = rootField(name);
     await untouched(async () => {
       for (const [kind, id] of Object.entries({ ...sample.ids, none: 'none' })) {
@@ -447,7 +447,7 @@ describe('an unknown path or method', () => {
 
   const stays = unchanged();
   it.each(templates.map((template, n) => [template, n] as const))(
-    '%s · answers HEAD like GET but without a body, OPTIONS with the allowed methods, and any other method with 405 and an Allow header',
+    '%s answers HEAD like GET but without a body, OPTIONS with the allowed methods, and any other method with 405 and an Allow header',
     async (template, n) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
       const path = pathOf(root.route!, argumentsOf(root, sample));
@@ -491,7 +491,7 @@ describe('an unknown path or method', () => {
     ['/v1/projects/__proto__', 404],
     ['/v1/constructor', 404],
     ['/v1/__proto__/a', 404],
-  ])('%s · returns %i', async (path, status) => {
+  ])('%s returns %i', async (path, status) => {
     await stays(async () => {
       const answer = await checked('GET', path, owner);
       expect([answer.status, answer.body.code]).toEqual([status, status === 400 ? 'invalid_request' : 'not_found']);

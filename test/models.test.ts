@@ -175,7 +175,7 @@ describe('the column `org_id` of tables', () => {
   const organizationOf = (table: string) =>
     `exists (select 1 from pg_attribute where attrelid = ${table} and attname = 'org_id' and not attisdropped)`;
 
-  test('exists in every table and is never null, except in the tables that keys-without-organization.ts lists with a reason', async () => {
+  test('the column `org_id` exists in every table and is never null, except in the tables that keys-without-organization.ts lists with a reason', async () => {
     const found = await names(
       `select c.relname as name from pg_class c where ${ofSchema} and c.relname !~ '^knex_' and not exists (
          select 1 from pg_attribute where attrelid = c.oid and attname = 'org_id' and attnotnull) order by 1`,
@@ -183,7 +183,7 @@ describe('the column `org_id` of tables', () => {
     expect(found).toEqual(Object.values(tablesWithoutOrganization).flat().sort());
   });
 
-  test('is part of every unique key, and of every foreign key between two tables with `org_id`, except the keys that keys-without-organization.ts lists', async () => {
+  test('the column `org_id` is part of every unique key, and of every foreign key between two tables with `org_id`, except the keys that keys-without-organization.ts lists', async () => {
     const found = await names(
       `select distinct i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
          where ${ofSchema} and ${organizationOf('c.oid')} and x.indisunique and pg_get_indexdef(x.indexrelid) !~ '\\yorg_id\\y'

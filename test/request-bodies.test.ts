@@ -61,7 +61,7 @@ const sixth = (n: number) => bodyRoutes.filter((_, i) => (i + n) % 6 === 0);
 
 describe('400 · a body that cannot be read', () => {
   const cases = Object.entries(unreadable).map(([name, body], n) => [name, body, n] as const);
-  it.each(cases)('%s', async (_, body, n) => {
+  it.each(cases)('400 · a body that cannot be read is refused: %s', async (_, body, n) => {
     await untouched(async () => {
       for (const [method, path] of sixth(n)) {
         const answer = await checked(method, path, { ...owner, body });
@@ -82,7 +82,7 @@ describe('400 · a body that cannot be read', () => {
       'a number beyond all': '{"name": 1e999}',
       'a member named __proto__ alone': '{"__proto__": {"name": "x", "repoFullName": "a/b"}}',
     }),
-  )('%s within an object', async (_, body) => {
+  )('400 · an object with a value that cannot be read is refused: %s', async (_, body) => {
     await untouched(async () => {
       const answer = await checked('POST', '/v1/projects', { ...owner, body });
       expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining('name: ')]);
@@ -136,7 +136,7 @@ describe('a body of the wrong size or kind', () => {
     'application/xml',
     'json',
   ];
-  it.each(types.map((type, n) => [type, n] as const))('415 · is refused if its type is %s', async (type, n) => {
+  it.each(types.map((type, n) => [type, n] as const))('415 · a body is refused if its type is %s', async (type, n) => {
     await untouched(async () => {
       for (const [method, path] of [...sixth(n), graph]) {
         const answer = await checked(method, path, {

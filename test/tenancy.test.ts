@@ -117,7 +117,7 @@ function surfacesFor({ like }: Stranger, root: RootField, turn: number): Surface
 describe('callers without access are refused, and change no row', () => {
   let left: string[] | undefined;
   const numbered = asked.map((one, n) => [...one, n] as const);
-  it.each(numbered)('%s', async (_, root, argumentsFor, n) => {
+  it.each(numbered)('%s is refused to callers without access, and changes no row', async (_, root, argumentsFor, n) => {
     // Nothing else writes between two tests, so the rows after the previous test are also the rows before this test.
     const before = left ?? (await rowsOf(world.knex));
     let mayAdd = false;
@@ -160,7 +160,7 @@ describe('the requests that are refused above succeed for a caller with access, 
     [before, restore] = [await rowsOf(world.knex), await keepRows(world.knex)];
   });
 
-  it.each(rootFields.map((root) => [root.name, root] as const))('%s', async (_, root) => {
+  it.each(rootFields.map((root) => [root.name, root] as const))('%s succeeds with full access', async (_, root) => {
     for (const surface of surfacesOf(root)) {
       try {
         const ask = await admitted(world, acme, root);
@@ -245,19 +245,22 @@ describe('a relation is followed only with its scope, organization and project',
     return (await impersonation.request('POST', '/graphql', { ...ask, body: { query, variables: args } })).body;
   };
 
-  it.each(links().map((link) => [link.name, link] as const))('%s', async (_, link) => {
-    expect((await follow(link, acme)).errors).toBe(undefined);
+  it.each(links().map((link) => [link.name, link] as const))(
+    'the relation %s is followed only with its scope, organization and project',
+    async (_, link) => {
+      expect((await follow(link, acme)).errors).toBe(undefined);
 
-    const scopes = new Set([...scopesOfRole('owner')].filter((scope) => scope !== link.rule));
-    const refused = (await follow(link, acme, { scopes })).errors[0];
-    expect(refused.extensions.code).toBe('missing_scope');
-    expect(refused.message).toContain(`missing-scope:${link.rule}.`);
-    if (!link.rules.includes(link.rule)) expect(refused.path.at(-1)).toBe(link.way.at(-1));
+      const scopes = new Set([...scopesOfRole('owner')].filter((scope) => scope !== link.rule));
+      const refused = (await follow(link, acme, { scopes })).errors[0];
+      expect(refused.extensions.code).toBe('missing_scope');
+      expect(refused.message).toContain(`missing-scope:${link.rule}.`);
+      if (!link.rules.includes(link.rule)) expect(refused.path.at(-1)).toBe(link.way.at(-1));
 
-    const foreign = JSON.stringify(await follow(link, globex));
-    for (const text of [...Object.values(acme.ids), ...acme.words]) expect(foreign).not.toContain(text);
-    const bound = JSON.stringify(await follow(link, acme, { projectId: acme.otherProjectId as Id<'project'> }));
-    const unseen = [...acme.words, ...Object.values(acme.ofProject)].filter((text) => text !== acme.owner.email);
-    for (const text of unseen) expect(bound).not.toContain(text);
-  });
+      const foreign = JSON.stringify(await follow(link, globex));
+      for (const text of [...Object.values(acme.ids), ...acme.words]) expect(foreign).not.toContain(text);
+      const bound = JSON.stringify(await follow(link, acme, { projectId: acme.otherProjectId as Id<'project'> }));
+      const unseen = [...acme.words, ...Object.values(acme.ofProject)].filter((text) => text !== acme.owner.email);
+      for (const text of unseen) expect(bound).not.toContain(text);
+    },
+  );
 });

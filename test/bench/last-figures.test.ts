@@ -7,20 +7,20 @@ const ratios = (...cpu: number[]): Ratios => ({
 });
 
 describe('npm run bench -- --check', () => {
-  test('accepts an increase of ten percent in CPU time', () => {
+  test('the check of bench figures accepts an increase of ten percent in CPU time', () => {
     expect(regressions(ratios(1, 2), ratios(1.1, 2.2))).toEqual([]);
     expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
   });
 
-  test('names the comparison whose CPU time has increased', () => {
+  test('the check of bench figures names the comparison whose CPU time has increased', () => {
     expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
   });
 
-  test('reports no regression when only the other server of a comparison has become faster', () => {
+  test('the check of bench figures reports no regression when only the other server of a comparison has become faster', () => {
     expect(regressions(ratios(1, 2, 3), ratios(1.5, 2, 3))).toEqual([]);
   });
 
-  test('ignores comparisons without an earlier figure', () => {
+  test('the check of bench figures ignores comparisons without an earlier figure', () => {
     expect(regressions({}, ratios(2))).toEqual([]);
     expect(regressions({ 'one project': {} }, ratios(2))).toEqual([]);
   });

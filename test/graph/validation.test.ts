@@ -27,7 +27,7 @@ describe('a name', () => {
     expect(read(text)).toEqual(['must be at least 1 character']);
   });
 
-  it('is refused beyond its maximum length, not counting the blanks around it', () => {
+  it('a name is refused beyond its maximum length, not counting the blanks around it', () => {
     expect(read(` ${'x'.repeat(11)} `)).toEqual(['must be at most 10 characters']);
   });
 
@@ -55,13 +55,13 @@ describe('a name', () => {
     ['a tag character', '\u{E0041}'],
   ] as const;
 
-  it.each(refused)('is refused when it contains %s (%j) in the middle or at either end', (_what, character) => {
+  it.each(refused)('a name is refused when it contains %s (%j) in the middle or at either end', (_what, character) => {
     for (const text of [`a${character}b`, `${character}a`, `a${character}`]) {
       expect(read(text)).toEqual(['must not contain line breaks, control characters or invisible characters']);
     }
   });
 
-  it('is refused when it contains a lone surrogate', () => {
+  it('a name is refused when it contains a lone surrogate', () => {
     expect(read('a\uD800')).toEqual(['contains a lone surrogate']);
   });
 });
@@ -87,7 +87,7 @@ describe('every input field that is a name follows the rule for names', () => {
     );
   });
 
-  it.each(names)('%s.%s', (_record, _field, type) => {
+  it.each(names)('%s.%s follows the rule for names', (_record, _field, type) => {
     expect(type.parse(' Acme ')).toBe('Acme');
     for (const text of ['a\u202Eb', 'a\nb', ' ']) expect(type.safeParse(text).success).toBe(false);
   });

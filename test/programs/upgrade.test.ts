@@ -289,7 +289,7 @@ describe('A large table', () => {
     'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
   const runs = 2500;
 
-  it('is not locked against requests while a migration that is newer than release 0.1.0 rewrites, indexes or checks it', async () => {
+  it('a large table is not locked against requests while a migration that is newer than release 0.1.0 rewrites, indexes or checks it', async () => {
     const fresh = await emptyDatabase();
     const knex = knexFactory({ client: 'pg', connection: fresh.connection });
     try {
