@@ -21,7 +21,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the harnesses of a machine', () => {
-  it('are programs of a tested version that are in PATH or named by a setting', async () => {
+  it('the harnesses of a machine are programs of a tested version that are in PATH or named by a setting', async () => {
     const claude = put('claude', `echo "${testedVersions['claude-code'].from} (Claude Code)"`);
     const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex.from}"`);
     put('opencode', 'echo 1.0.0');
@@ -38,20 +38,20 @@ describe('the harnesses of a machine', () => {
     ]);
   });
 
-  it('are offered only in a tested range of releases', () => {
+  it('the harnesses of a machine are offered only in a tested range of releases', () => {
     const { from, below } = testedVersions.codex;
     expect([from, below, '0.99.0', '0.167.12', '1.0.0'].map((version) => isTested('codex', version))).toEqual([
       ...[true, false, false, true, false],
     ]);
   });
 
-  it('have a writable home directory while they are probed', async () => {
+  it('the harnesses of a machine have a writable home directory while they are probed', async () => {
     const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
     const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { run: runDirectly });
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
-  it('are each reported as missing, with the reason, if their program is not found or does not work', async () => {
+  it('the harnesses of a machine are each reported as missing, with the reason, if their program is not found or does not work', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
@@ -70,7 +70,7 @@ describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
   const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];
 
-  it('is a bubblewrap sandbox; if bubblewrap does not work, agents are refused unless ISOLATION is none', async () => {
+  it('the isolation of agents is a bubblewrap sandbox; if bubblewrap does not work, agents are refused unless ISOLATION is none', async () => {
     expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
     expect(await chooseIsolation(undefined, local, cannot)).toBeNull();
     expect(await chooseIsolation('none', local, can)).toMatchObject({
@@ -79,7 +79,7 @@ describe('the isolation of agents', () => {
     });
   });
 
-  it('is the one that the setting names; an isolation that does not work is an error', async () => {
+  it('the isolation of agents is the one that the setting names; an isolation that does not work is an error', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION=cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');

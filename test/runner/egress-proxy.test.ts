@@ -95,7 +95,7 @@ describe('the egress policy', () => {
     expect(allows(custom(rule), host, port)).toBe(isAllowed);
   });
 
-  it('parses hosts like URLs', () => {
+  it('the egress policy parses hosts like URLs', () => {
     const spelled = ['REGISTRY.test', 'registry.test.', 'bücher.test', '0x7f.1', '2130706433', '[::1]', 'localhost.'];
     expect(spelled.map(canonicalHost)).toEqual([
       ...['registry.test', 'registry.test', 'xn--bcher-kva.test', '127.0.0.1', '127.0.0.1', '::1', 'localhost'],
@@ -118,7 +118,7 @@ describe('the egress policy', () => {
 });
 
 describe('the egress proxy', () => {
-  it('tunnels to a host that the policy allows, and records the bytes', async () => {
+  it('the egress proxy tunnels to a host that the policy allows, and records the bytes', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.registry}`));
     expect(await overTls(socket, `registry.test:${ports.registry}`, 'registry.test')).toBe('hello registry.test');
     await vi.waitFor(() => expect(seen).toHaveLength(1));
@@ -126,7 +126,7 @@ describe('the egress proxy', () => {
     expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(100);
   });
 
-  it('forwards plain requests with the host name of their URL', async () => {
+  it('the egress proxy forwards plain requests with the host name of their URL', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.site}`));
     const ask = (target: string) =>
       new Promise<[number, string]>((resolve, reject) => {
@@ -150,7 +150,7 @@ describe('the egress proxy', () => {
     ['has no status', 'HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'],
     ['is another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
     ['is not HTTP', 'hello\r\n\r\n'],
-  ])('keeps running when the response of a host %s', async (_, text) => {
+  ])('the egress proxy keeps running when the response of a host %s', async (_, text) => {
     const odd = createTcpServer((from) => void from.on('error', () => {}).once('data', () => from.end(text)));
     await listenOn(odd, null);
     const target = `registry.test:${(odd.address() as AddressInfo).port}`;
@@ -173,14 +173,14 @@ describe('the egress proxy', () => {
     ['registry.test:99999', 'blocked'],
     ['xn--bcher-kva.test:443', 'not_public'],
     ['registry.test', 'blocked'],
-  ])('refuses CONNECT %s: %s', async (target, verdict) => {
+  ])('the egress proxy refuses CONNECT %s: %s', async (target, verdict) => {
     const { socket, seen } = await start(custom('registry.test', 'localhost', '127.0.0.1', '::1', 'bücher.test'));
     const { status, socket: client } = await tunnel(socket, target);
     client.destroy();
     expect([status, seen.map((one) => one.verdict)]).toEqual([403, [verdict]]);
   });
 
-  it('refuses private addresses under a policy that allows all hosts, even when a later DNS answer is private', async () => {
+  it('the egress proxy refuses private addresses under a policy that allows all hosts, even when a later DNS answer is private', async () => {
     let asked = 0;
     const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
       done(null, [{ address: asked++ === 0 ? '93.184.216.34' : '10.0.0.1', family: 4 }])) as never;
@@ -191,7 +191,7 @@ describe('the egress proxy', () => {
     expect(seen.map(({ verdict }) => verdict)).toEqual(Array(4).fill('not_public'));
   });
 
-  it('refuses a name that has a private address, and one that does not resolve', async () => {
+  it('the egress proxy refuses a name that has a private address, and one that does not resolve', async () => {
     const answers: Record<string, object[]> = {
       'mixed.test': [{ address: '93.184.216.34' }, { address: '127.0.0.1' }],
     };
@@ -202,14 +202,14 @@ describe('the egress proxy', () => {
     expect(seen.map(({ verdict }) => verdict)).toEqual(['not_public', 'unknown_host']);
   });
 
-  it('closes a TLS connection that names a different host than its CONNECT request', async () => {
+  it('the egress proxy closes a TLS connection that names a different host than its CONNECT request', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.registry}`));
     expect(await overTls(socket, `registry.test:${ports.registry}`, 'other.test')).toBe('cut');
     await vi.waitFor(() => expect(seen).toMatchObject([{ host: 'other.test', verdict: 'blocked' }]));
     expect(seen[0]!.sentBytes).toBe(0);
   });
 
-  it('blocks everything without a policy, and applies a new policy at once', async () => {
+  it('the egress proxy blocks everything without a policy, and applies a new policy at once', async () => {
     const { socket, proxy } = await start({ mode: 'none', hosts: ['registry.test'] });
     const target = `registry.test:${ports.registry}`;
     expect((await tunnel(socket, target)).status).toBe(403);
@@ -217,7 +217,7 @@ describe('the egress proxy', () => {
     expect(await overTls(socket, target, 'registry.test')).toBe('hello registry.test');
   });
 
-  it('disconnects clients whose headers never end', async () => {
+  it('the egress proxy disconnects clients whose headers never end', async () => {
     const { socket } = await start({ mode: 'open', hosts: [] }, {}, 200);
     const ended = (text: string) =>
       new Promise<string>((resolve) => {
@@ -230,7 +230,7 @@ describe('the egress proxy', () => {
     expect(await ended(`CONNECT a.test:443 HTTP/1.1\r\n${'long: x\r\n'.repeat(4_000)}`)).toMatch(/^HTTP\/1.1 431/);
   });
 
-  it('uses the machine’s own proxy, which resolves names that the machine cannot', async () => {
+  it('the egress proxy uses the machine’s own proxy, which resolves names that the machine cannot', async () => {
     const asked: string[] = [];
     const upstream = createServer();
     upstream.on('connect', ({ url, headers }, client: Socket) => {
@@ -262,7 +262,7 @@ describe('the egress proxy', () => {
     ['metadata', 'not_public'],
     ['metadata.google.internal.', 'not_public'],
     ['printer.local', 'not_public'],
-  ])('sends no request for %s to the machine’s own proxy: %s', async (name, verdict) => {
+  ])('the egress proxy sends no request for %s to the machine’s own proxy: %s', async (name, verdict) => {
     const asked: string[] = [];
     const upstream = createServer((from, to) => to.end(asked.push(from.url!))).on('connect', (from, client) => {
       asked.push(from.url!);
@@ -279,7 +279,7 @@ describe('the egress proxy', () => {
     upstream.close();
   });
 
-  it('gives up on a host that does not respond, without revealing its address', async () => {
+  it('the egress proxy gives up on a host that does not respond, without revealing its address', async () => {
     const closed = createTcpServer();
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
     const { port } = closed.address() as AddressInfo;

@@ -55,7 +55,7 @@ describe('an image that missions wait for', () => {
   });
   afterEach(() => missions.map((mission) => mission.abort()));
 
-  it('is pulled once, even when the first of the missions is canceled', async () => {
+  it('an image that missions wait for is pulled once, even when the first of the missions is canceled', async () => {
     const first = pullImage(request(), 'shared');
     const second = pullImage(request(), 'shared');
     await hasBegun('shared');
@@ -69,7 +69,7 @@ describe('an image that missions wait for', () => {
     expect([pidOf('shared'), existsSync(path.join(folder, 'shared.image'))]).toEqual([pid, true]);
   });
 
-  it('is no longer pulled once no mission waits, and is pulled anew for the next mission', async () => {
+  it('an image that missions wait for is no longer pulled once no mission waits, and is pulled anew for the next mission', async () => {
     const stopped = pullImage(request(), 'left');
     const late = pullImage(request(20), 'left');
     await expect(late).rejects.toThrow('the image was not available after 0 s');
@@ -87,7 +87,7 @@ describe('an image that missions wait for', () => {
     expect(existsSync(path.join(folder, 'never.pid'))).toBe(false);
   });
 
-  it('makes all waiting missions fail, with the last lines of the build, when the build fails', async () => {
+  it('a failed build of an image makes all missions that wait for it fail, with the last lines of the build', async () => {
     const builds = [1, 2].map(() => buildImage(request(), 'FROM x\n', 'none'));
     await hasBegun('build');
     tell('build', 'end');
@@ -114,7 +114,7 @@ describe('services of a mission in containers', () => {
       for (const how of ['ok', 'end']) rmSync(path.join(folder, `${name}.${how}`), { force: true });
   });
 
-  it('when one of them ends, this is reported immediately, with the exit code and the last lines of the service', async () => {
+  it('when a service of a mission in containers ends, this is reported immediately, with the exit code and the last lines of the service', async () => {
     const opened = openServices(services, { program: engine, image: 'there' }, limits);
     await opened.start(source, 10_000);
     expect([opened.failure(), await opened.diskBytes()]).toEqual(['', 0]);
@@ -125,7 +125,7 @@ describe('services of a mission in containers', () => {
     await opened.remove();
   });
 
-  it('are not reported to have ended when their mission removes them', async () => {
+  it('services of a mission in containers are not reported to have ended when their mission removes them', async () => {
     const opened = openServices(services, { program: engine, image: 'there' }, limits);
     await opened.start(source, 10_000);
     await opened.remove();
@@ -137,7 +137,7 @@ describe('services of a mission in containers', () => {
 });
 
 describe("Docker's command line", () => {
-  it('has each command, option and value that images and services use', async () => {
+  it('Docker’s command line has each command, option and value that images and services use', async () => {
     await openImageStore({ folder: path.join(folder, 'images'), keepMs: -1e12, maxBytes: 1 }).sweep(engine);
     const said = readFileSync(path.join(folder, 'commands'), 'utf8').split('\x1e').slice(0, -1);
     const parsed = said.map((words) => parseDocker(words.split('\x1f').slice(0, -1)));

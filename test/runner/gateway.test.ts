@@ -41,7 +41,7 @@ const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
 describe('the model gateway', () => {
-  it('leaves no unread data or listener on reused connections', async () => {
+  it('the model gateway leaves no unread data or listener on reused connections', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -57,7 +57,7 @@ describe('the model gateway', () => {
     ['/openai/v1/responses', '/o/v1/responses', { authorization: 'Bearer real-o' }],
     ['/mcp/tools', '/m', { 'x-lease-id': 'lease' }],
     ['/openai/v1/chat/completions', '/o/v1/chat/completions', { authorization: 'Bearer real-o' }],
-  ])('forwards %s with the real key, and returns the answer unchanged', async (path, url, key) => {
+  ])('the model gateway forwards %s with the real key, and returns the answer unchanged', async (path, url, key) => {
     seen.length = 0;
     const answer = await ask(path, { authorization: `Bearer ${gateway.key}`, cookie: 'a=b', 'anthropic-version': '1' });
     expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([529, '7', { busy: true }]);
@@ -78,13 +78,13 @@ describe('the model gateway', () => {
     ['POST', '/mcp/others'],
     ['POST', '/mcp/constructor'],
     ['POST', '/mcp/tools/more'],
-  ])('rejects %s %s', async (method, path) => {
+  ])('the model gateway rejects %s %s', async (method, path) => {
     seen.length = 0;
     const answer = await ask(path, { 'x-api-key': gateway.key }, method);
     expect([answer.status, seen]).toEqual([403, []]);
   });
 
-  it('requires the key of the mission', async () => {
+  it('the model gateway requires the key of the mission', async () => {
     for (const headers of [{}, { 'x-api-key': 'real-a' }] as Record<string, string>[]) {
       expect((await ask('/openai/v1/responses', headers)).status).toBe(401);
     }
@@ -92,7 +92,7 @@ describe('the model gateway', () => {
 });
 
 describe('model credentials', () => {
-  it('are keys, custom URLs, or both', () => {
+  it('model credentials are keys, custom URLs, or both', () => {
     expect(modelsFrom({})).toEqual({ anthropic: null, openai: null });
     expect(modelsFrom({ OPENAI_BASE_URL: 'http://localhost:11434/v1', ANTHROPIC_API_KEY: 'k' })).toEqual({
       anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
@@ -140,7 +140,7 @@ describe('answers of models', () => {
       body: JSON.stringify({ kind }),
     });
 
-  it('pass unchanged and uncompressed, so that they can be inspected', async () => {
+  it('answers of models pass the gateway unchanged and uncompressed, so that they can be inspected', async () => {
     asked = [];
     expect(await (await say('whole')).text()).toBe(
       `event: first\ndata: {"n":1}\n\ndata: ${'y'.repeat(1_000_000)}\n\ndata: end`,
@@ -152,20 +152,23 @@ describe('answers of models', () => {
     ['/anthropic/v1/messages', /^event: first\ndata: {"n":1}\n\n\nevent: error\ndata: {"type":"error",.*\n\n$/],
     ['/openai/v1/responses', /\n\nevent: response.failed\ndata: {"type":"response.failed",.*"invalid_prompt".*\n\n$/],
     ['/openai/v1/chat/completions', /\n\ndata: {"error":{"type":"invalid_request_error",.*\n\n$/],
-  ])('end with an error in the format of %s after an event of ten megabytes', async (path, pattern) => {
-    const text = (await (await say('event', path)).text()).replace('event: second\n', '');
-    expect(text).toMatch(pattern);
-    expect(text).toContain(tooLong);
-  });
+  ])(
+    'answers of models end with an error in the format of %s after an event of ten megabytes',
+    async (path, pattern) => {
+      const text = (await (await say('event', path)).text()).replace('event: second\n', '');
+      expect(text).toMatch(pattern);
+      expect(text).toContain(tooLong);
+    },
+  );
 
-  it('are cut off at the limit if they never end', async () => {
+  it('answers of models are cut off at the limit if they never end', async () => {
     bounds.stream = 6_000_000;
     const text = await (await say('endless')).text();
     expect(text.length).toBeLessThan(bounds.stream + 1_000);
     expect(text.slice(-1_000)).toContain(tooLong);
   });
 
-  it('are refused when they are not streamed and their body is too long', async () => {
+  it('answers of models are refused when they are not streamed and their body is too long', async () => {
     const answer = await say('body');
     expect([answer.status, await answer.json()]).toEqual([
       400,
@@ -173,11 +176,11 @@ describe('answers of models', () => {
     ]);
   });
 
-  it('are errors when they have no HTTP status', async () => {
+  it('answers of models are errors when they have no HTTP status', async () => {
     expect((await say('odd')).status).toBe(502);
   });
 
-  it('are aborted for the agent too when the vendor aborts them', async () => {
+  it('answers of models are aborted for the agent too when the vendor aborts them', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
   });
 });
@@ -200,7 +203,7 @@ describe('model URLs that an organization has set', () => {
   };
   const port = () => (vendor.address() as AddressInfo).port;
 
-  it('are used only when their names resolve to public addresses', async () => {
+  it('model URLs that an organization has set are used only when their names resolve to public addresses', async () => {
     for (const base of [
       'https://10.0.0.1',
       'https://169.254.169.254/v1',
@@ -218,7 +221,7 @@ describe('model URLs that an organization has set', () => {
     expect(await reach('http://inside', true)).toMatch(/is not at a public address$/);
   });
 
-  it('are allowed and refused by the same rules in the runner and in the service', async () => {
+  it('model URLs that an organization has set are allowed and refused by the same rules in the runner and in the service', async () => {
     // Another test file of the same worker may have allowed loopback.
     openOutbound({ allowLoopback: false });
     const addresses =

@@ -41,7 +41,7 @@ async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partia
 }
 
 describe.each(harnesses)('the harness %s', (name) => {
-  it('reports thoughts, plan, actions and answer; each call of its model is reported once, with its tokens', async () => {
+  it('a harness reports thoughts, plan, actions and answer; each call of its model is reported once, with its tokens', async () => {
     const played = await play(name, 'worked');
     const fragments = played.fragments().filter(({ result }) => result === undefined);
     const order = { thought: 0, action: 1, plan: 2, response: 4 };
@@ -67,7 +67,7 @@ describe.each(harnesses)('the harness %s', (name) => {
     expect(played.session()).toBeTruthy();
   });
 
-  it('fails with the vendor’s error message', async () => {
+  it('a harness fails with the vendor’s error message', async () => {
     const played = await play(name, 'refused');
     const turn = await played.turn(0);
     expect(turn).toMatchObject({ status: 'failed', error: expect.stringContaining('no such thing') });
@@ -75,12 +75,12 @@ describe.each(harnesses)('the harness %s', (name) => {
     expect(played.usages()).toEqual([]);
   });
 
-  it('answers in the requested JSON shape', async () => {
+  it('a harness answers in the requested JSON shape', async () => {
     const played = await play(name, 'structured');
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
   });
 
-  it('accepts a message while it works, is interrupted once, and continues', async () => {
+  it('a harness accepts a message while it works, is interrupted once, and continues', async () => {
     const played = await play(name, 'steered');
     const turns = played.events.flatMap((event) => ('turn' in event ? [event.turn] : []));
     expect(turns.map(({ status, text, error }) => [status, text, error])).toEqual([
@@ -92,7 +92,7 @@ describe.each(harnesses)('the harness %s', (name) => {
     expect(played.usages()).toHaveLength(name === 'opencode' ? 4 : 5);
   });
 
-  it('is resumed, and counts only the calls after it was resumed', async () => {
+  it('a harness is resumed, and counts only the calls after it was resumed', async () => {
     const session = (await play(name, 'steered')).session();
     const played = await play(name, 'resumed', { resume: session });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'resumed' });
@@ -100,7 +100,7 @@ describe.each(harnesses)('the harness %s', (name) => {
     expect(played.usages()).toMatchObject([usageOf(name)]);
   });
 
-  it('fails when its program ends, or cannot be started', async () => {
+  it('a harness fails when its program ends, or cannot be started', async () => {
     const gateway = { url: 'http://gateway', key: 'none' };
     for (const [wrap, error] of [
       [['sh', ['-c', 'echo "out of order" >&2; exit 3']], 'out of order'],
@@ -137,7 +137,7 @@ describe('the events of claude-code', () => {
     });
   });
 
-  it('denied tools are reported', async () => {
+  it('denied tools of claude-code are reported', async () => {
     const events = await take(replayed, { ...result, permission_denials: [{ tool_name: 'WebFetch' }] });
     expect(events[0]).toEqual({ fragment: { kind: 'error', body: 'Not allowed: WebFetch' } });
   });
@@ -191,7 +191,7 @@ describe('the events of claude-code', () => {
 });
 
 describe('the events of codex', () => {
-  it('tools of the platform are reported as actions, and unknown events are logged', async () => {
+  it('tools of the platform that codex calls are reported as actions, and unknown events are logged', async () => {
     const item = { type: 'mcpToolCall', id: 'call_1', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
     const command = { type: 'commandExecution', id: 'call_2', status: 'failed', aggregatedOutput: 'no\n', exitCode: 1 };
     const change = { type: 'fileChange', status: 'declined', changes: [{ kind: { type: 'update' }, path: 'a.ts' }] };
@@ -255,7 +255,7 @@ describe('the limits of a turn', () => {
     return events;
   }
 
-  it('interrupt the turn after the maximum number of calls', async () => {
+  it('a turn is interrupted after the maximum number of calls', async () => {
     const events = await endless({ maxCalls: 3 });
     expect(events.filter((event) => 'usage' in event)).toHaveLength(3);
     expect(events.at(-1)).toMatchObject({
@@ -263,7 +263,7 @@ describe('the limits of a turn', () => {
     });
   });
 
-  it('interrupt the turn after the maximum number of tokens', async () => {
+  it('a turn is interrupted after the maximum number of tokens', async () => {
     const events = await endless({ maxTokens: 2_000 });
     expect(events.filter((event) => 'usage' in event)).toHaveLength(2);
     expect(events.at(-1)).toMatchObject({
@@ -287,7 +287,7 @@ describe('a turn of OpenCode that ends without an error', () => {
     return events.at(-1);
   };
 
-  it('counts as interrupted if the runner interrupted it after the tool calls of a step, and as completed otherwise', async () => {
+  it('a turn of OpenCode that ends without an error counts as interrupted if the runner interrupted it after the tool calls of a step, and as completed otherwise', async () => {
     expect(await ended(true, 'tool-calls')).toMatchObject({ turn: { status: 'interrupted', error: interrupted } });
     expect(await ended(false, 'tool-calls')).toMatchObject({ turn: { status: 'completed' } });
     expect(await ended(true, 'stop')).toMatchObject({ turn: { status: 'completed' } });

@@ -127,7 +127,7 @@ async function client(socketPath: string, host: string) {
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
 describe('a request to a host with a secret', () => {
-  it('carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
+  it('a request to a host with a secret carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
     const { socketPath, seen, token, second } = await start();
     const { ask, tls } = await client(socketPath, 'named.test');
     expect(token).toMatch(/^npm_placeholder[0-9a-f]{40}$/);
@@ -147,7 +147,7 @@ describe('a request to a host with a secret', () => {
     expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(500);
   });
 
-  it('streams bodies with and without a length; pipelined requests are answered in order', async () => {
+  it('a request to a host with a secret streams bodies with and without a length; pipelined requests are answered in order', async () => {
     const { socketPath, token } = await start();
     const { ask, tls } = await client(socketPath, 'named.test');
     const body = randomBytes(4 * 1024 * 1024);
@@ -172,7 +172,7 @@ describe('a request to a host with a secret', () => {
     expect(got.slice(0, 3).every(({ headers }) => headers.authorization === value)).toBe(true);
   });
 
-  it('uses HTTP/1.1, and can become a WebSocket', async () => {
+  it('a request to a host with a secret uses HTTP/1.1, and can become a WebSocket', async () => {
     const { socketPath, token } = await start();
     const tls = await overTls(socketPath, 'named.test', { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(tls.alpnProtocol).toBe('http/1.1');
@@ -190,7 +190,7 @@ describe('a request to a host with a secret', () => {
     expect((await refused.toArray()).join('')).toMatch(/^HTTP\/1.1 426 Upgrade Required\r\n[\s\S]*no$/);
   });
 
-  it('gets the secret also for a placeholder that the setup of the environment has written', async () => {
+  it('a request to a host with a secret gets the secret also for a placeholder that the setup of the environment has written', async () => {
     const { socketPath, secrets } = await start();
     secrets.accept({ TOKEN: 'placeholder-of-the-setup', GONE: 'another' });
     const { ask } = await client(socketPath, 'named.test');
@@ -202,7 +202,7 @@ describe('a request to a host with a secret', () => {
     expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
   });
 
-  it('is not sent when its Host header names another host, or when it is a TRACE', async () => {
+  it('a request to a host with a secret is not sent when its Host header names another host, or when it is a TRACE', async () => {
     const { socketPath, token } = await start();
     const head = (line: string, host: string) => `${line} HTTP/1.1\r\n${host}\r\nAuthorization: ${token}\r\n\r\n`;
     const own = `Host: named.test:${port}`;
@@ -222,7 +222,7 @@ describe('a request to a host with a secret', () => {
     expect(got.map(({ host }) => host)).toEqual([`named.test:${port}`]);
   });
 
-  it('is refused when the values make its headers too long', async () => {
+  it('a request to a host with a secret is refused when the values make its headers too long', async () => {
     const { socketPath, secrets, token } = await start();
     secrets.renew([{ name: 'TOKEN', value: 'x'.repeat(10_000), hosts: [`named.test:${port}`] }]);
     const { ask } = await client(socketPath, 'named.test');
@@ -233,13 +233,13 @@ describe('a request to a host with a secret', () => {
     expect(got).toHaveLength(1);
   });
 
-  it('fails when the response has no valid status, because the proxy closes the connection', async () => {
+  it('a request to a host with a secret fails when the response has no valid status, because the proxy closes the connection', async () => {
     const { socketPath, token } = await start();
     const { ask } = await client(socketPath, 'named.test');
     await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
   });
 
-  it('is not sent to a host whose certificate is not verified', async () => {
+  it('a request to a host with a secret is not sent to a host whose certificate is not verified', async () => {
     const { socketPath, token } = await start();
     const { ask } = await client(socketPath, 'unknown.test');
     const answer = await ask('/', { authorization: token });
@@ -316,7 +316,7 @@ const programs: [name: string, args: (url: string, token: string) => string[]][]
 
 describe.each(programs)('the program %s', (program, args) => {
   it.skipIf(spawnSync(program, ['--version']).status !== 0)(
-    'takes the proxy and the certificate authority from its environment variables',
+    'a program takes the proxy and the certificate authority from its environment variables',
     async () => {
       const { socketPath, token } = await start();
       // This server opens a port that leads to the proxy. In a cell, a program of the runner opens the port inside the cell.

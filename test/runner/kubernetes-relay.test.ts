@@ -144,7 +144,7 @@ describe('a relay that drains', () => {
     return { ending, at, answer };
   };
 
-  it('takes no more connections, answers waiting pods so that they ask another relay, and ends after its last response', async () => {
+  it('a relay that drains takes no more connections, answers waiting pods so that they ask another relay, and ends after its last response', async () => {
     let isAsked = false;
     const handOver: HandOver = (_token, _pod, gone) => {
       isAsked = true;
@@ -165,7 +165,7 @@ describe('a relay that drains', () => {
     await drained;
   });
 
-  it('waits no longer than its time limit', async () => {
+  it('a relay that drains waits no longer than its time limit', async () => {
     const { ending, answer } = await openAnother();
     await ending.drain(1);
     await ending.close();

@@ -71,7 +71,7 @@ describe('a watch ends when the API server', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('does not respond, or accepts the watch and sends nothing more', async () => {
+  it('a watch ends when the API server does not respond, or accepts the watch and sends nothing more', async () => {
     let isSilent = true;
     server = createServer((_, response) => void (isSilent || response.writeHead(200).flushHeaders()));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -119,7 +119,7 @@ describe('the end of a mission', () => {
     };
   }
 
-  it('is known once the runner in its pod has saved its work, even if its Job has already failed', async () => {
+  it('the end of a mission is known once the runner in its pod has saved its work, even if its Job has already failed', async () => {
     const job = { metadata: { name: 'mission-1' } };
     const { opened, tell } = openFakeApi({ Job: [job], Pod: [podOf('mission-1')] });
     const end = await follow(opened, false);
@@ -133,7 +133,7 @@ describe('the end of a mission', () => {
     expect(await end()).toEqual({ isComplete: false, why: 'Deadline' });
   });
 
-  it('is known when the pod of a removed SandboxClaim is gone', async () => {
+  it('the end of a mission is known when the pod of a removed SandboxClaim is gone', async () => {
     const pod = podOf('none');
     const claim = {
       metadata: { name: 'mission-1', annotations: { 'agent-runner/pod': 'uid-1' } },
@@ -191,19 +191,19 @@ describe('the Kubernetes object of a mission', () => {
     return { cluster, done: cluster.start(run as never, { claimId: 'claim_1' } as never) };
   }
 
-  it('occupies a slot of the runner even before the API server has created it', () => {
+  it('the Kubernetes object of a mission occupies a slot of the runner even before the API server has created it', () => {
     const { cluster } = start({ isStarted: () => true, create: () => new Promise(() => {}) }, async () => null);
     expect([cluster.hasRoom(1), cluster.hasRoom(2)]).toEqual([false, true]);
   });
 
-  it('has a longer time limit than any step, so a step is ended by its own time limit', async () => {
+  it('the Kubernetes object of a mission has a longer time limit than any step, so a step is ended by its own time limit', async () => {
     const create = vi.fn(async (_: KubernetesObject & { spec: { activeDeadlineSeconds: number } }) => {});
     const { done } = start({ create, ended: async () => ({ isComplete: true }) }, async () => ({ runs: [] }));
     await done;
     expect(create.mock.calls[0]![0].spec.activeDeadlineSeconds).toBe(3_600 + 600);
   });
 
-  it('is removed after its creation if its mission was stopped before the API server had created it', async () => {
+  it('the Kubernetes object of a mission is removed after its creation if its mission was stopped before the API server had created it', async () => {
     let created = () => {};
     const create = () =>
       new Promise<void>((resolve) => {
@@ -217,14 +217,14 @@ describe('the Kubernetes object of a mission', () => {
     await vi.waitFor(() => expect(remove).toHaveBeenCalledOnce());
   });
 
-  it('is removed as soon as the API server can be reached', async () => {
+  it('the Kubernetes object of a mission is removed as soon as the API server can be reached', async () => {
     const { api, opened } = openFakeApi();
     api.remove.mockRejectedValueOnce(new Error('the API server is away'));
     await openWorkloads(opened, false, ending.signal).remove('mission-1');
     expect(api.remove).toHaveBeenCalledTimes(2);
   });
 
-  it('has a template without warm pods when 20 other templates have warm pods, even when the template is used again', async () => {
+  it('a template gets no warm pods when 20 other templates have warm pods, even when the template is used again', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const create = vi.fn(async (_: KubernetesObject & { spec: { replicas?: number } }) => {});
     const settings = { ...clusterSettings(env)!, warmPods: 3 };

@@ -141,7 +141,7 @@ describe('a metered call', () => {
     expect(meter.isUsed()).toBe(true);
   });
 
-  it('lowers the output limit and the thinking budget to what the platform allows', async () => {
+  it('a metered call lowers the output limit and the thinking budget to what the platform allows', async () => {
     grants = [{ outputTokens: 3_000, reason: null }];
     answer = (response) => response.end('{}');
     await post('/anthropic/v1/messages', {
@@ -159,7 +159,7 @@ describe('a metered call', () => {
     expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
   });
 
-  it('has its tokens counted by the vendor when its estimate exceeds a limit, and waits until the platform admits it', async () => {
+  it('a metered call has its tokens counted by the vendor when its estimate exceeds a limit, and waits until the platform admits it', async () => {
     const refused = { outputTokens: 0, reason: 'The budget is used up.' };
     grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
     answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');
@@ -177,7 +177,7 @@ describe('a metered call', () => {
     expect(waits).toEqual(['parked', 'ended']);
   });
 
-  it('is not sent when the agent aborts it while it waits', async () => {
+  it('a metered call is not sent when the agent aborts it while it waits', async () => {
     grants = [{ outputTokens: 0, reason: 'The budget is used up.' }];
     const left = new AbortController();
     const waiting = post('/openai/v1/responses', { model: 'm' }, left.signal).catch((error) => error.name);
@@ -194,7 +194,7 @@ describe('a metered call', () => {
     expect([asked, reported, waits]).toEqual([[], [], ['parked', 'ended']]);
   });
 
-  it('is free when the vendor refuses it, and charged for the received tokens when it is interrupted', async () => {
+  it('a metered call is free when the vendor refuses it, and charged for the received tokens when it is interrupted', async () => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = (response) => response.writeHead(529).end('{"error":{}}');
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
@@ -236,7 +236,7 @@ describe('a metered call', () => {
         { type: 'message_stop' },
       ),
     ],
-  ])('keeps its reservation when the vendor reports no usage %s', async (_, path, answered) => {
+  ])('a metered call keeps its reservation when the vendor reports no usage %s', async (_, path, answered) => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = answered;
     await (await post(path, { model: 'm' })).text();
@@ -304,7 +304,7 @@ describe('a metered call', () => {
     expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
   });
 
-  it('is sent in the form in which the gateway parsed it: with lowered limits, repeated members only once, and a cache lifetime of five minutes', async () => {
+  it('a metered call is sent in the form in which the gateway parsed it: with lowered limits, repeated members only once, and a cache lifetime of five minutes', async () => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });
