@@ -69,7 +69,7 @@ const failure = (call: PromiseLike<unknown>): Promise<ApiError> =>
 const newProject = (name: string) => client().createProject({ name, repoFullName: `acme/${name.toLowerCase()}` });
 
 describe('calls of the client', () => {
-  it('201, 200 · put each argument in the path or the body, as the operation declares', async () => {
+  it('201, 200 · calls of the client put each argument in the path or the body, as the operation declares', async () => {
     const created = await client().createProject({ name: 'Shop', repoFullName: 'acme/shop' });
     expect(created).toMatchObject({ name: 'Shop', scmOwner: 'acme', status: 'active' });
     const paused = await client().updateProject({ projectId: created.id, status: 'paused' });
@@ -83,7 +83,7 @@ describe('calls of the client', () => {
     expect(await sent[1]!.json()).toEqual({ status: 'paused' });
   });
 
-  it('200 · cover GraphQL-only operations too', async () => {
+  it('200 · calls of the client cover GraphQL-only operations too', async () => {
     const { id: projectId } = await newProject('Graph');
     const run = await client().startMission({ projectId, prompt: 'echo hello' });
     expect((await client().runtimes()).data).toEqual(expect.any(Array));
@@ -97,12 +97,12 @@ describe('calls of the client', () => {
     });
   });
 
-  it('cannot have a path parameter that is empty or leads to another path', async () => {
+  it('calls of the client cannot have a path parameter that is empty or leads to another path', async () => {
     expect(() => client().project({ projectId: '' })).toThrow(new TypeError('projectId must be a non-empty string.'));
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 
-  it('call a token function again when the service rejects its token', async () => {
+  it('the client calls a token function again when the service rejects its token', async () => {
     const refusals: (string | undefined)[] = [];
     const token = (refused?: string) => {
       refusals.push(refused);
@@ -116,7 +116,7 @@ describe('calls of the client', () => {
 });
 
 describe('times in responses', () => {
-  it('become dates at every depth, as the scalars of the schema say; null and free-form JSON stay unchanged', async () => {
+  it('times in responses of the client become dates at every depth, as the scalars of the schema say; null and free-form JSON stay unchanged', async () => {
     const project = await client().createProject({ name: 'Dated', repoFullName: 'demo/dated' });
     const dated = withDates(project);
     expectTypeOf(dated.createdAt).toEqualTypeOf<Date>();
@@ -135,7 +135,7 @@ describe('times in responses', () => {
 });
 
 describe('lists of the client', () => {
-  it('return the first page when awaited, and every record when iterated', async () => {
+  it('lists of the client return the first page when awaited, and every record when iterated', async () => {
     const bob = await createOwner(world, 'Bob', 'Pages');
     await world.lift(bob.organization);
     const own = client({ token: bob.token });
@@ -158,7 +158,7 @@ describe('lists of the client', () => {
 });
 
 describe('errors of the client', () => {
-  it('contain the response body of the service, its status and the request id', async () => {
+  it('errors of the client contain the response body of the service, its status and the request id', async () => {
     const { id } = await newProject('Twice');
     const error = await failure(newProject('Twice'));
     expect(error).toBeInstanceOf(ApiError);
@@ -170,21 +170,21 @@ describe('errors of the client', () => {
     expect(error.message).toBe(`${error.title}: ${error.description}`);
   });
 
-  it('have the same class and code over GraphQL as over REST', async () => {
+  it('errors of the client have the same class and code over GraphQL as over REST', async () => {
     const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('401 · also contain the response body of the service when the operation uses GraphQL', async () => {
+  it('401 · errors of the client contain the response body of the service also when the operation uses GraphQL', async () => {
     const error = await failure(client({ token: 'pat_wrong' }).runtimes());
     expect(error).toBeInstanceOf(UnauthenticatedError);
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(error.requestId).toMatch(/^req_/);
   });
 
-  it('name invalid fields and missing scopes in the same way for REST and GraphQL', async () => {
+  it('errors of the client name invalid fields and missing scopes in the same way for REST and GraphQL', async () => {
     const input = { name: '', repoFullName: 'acme/none' };
     const fields = [{ path: 'name', message: 'must be at least 1 character' }];
     expect(await failure(client().createProject(input))).toMatchObject({ code: 'invalid_request', fields });
@@ -197,7 +197,7 @@ describe('errors of the client', () => {
     expect(await failure(narrow.graphql('{ projects { nextCursor } }'))).toMatchObject(lacking);
   });
 
-  it('report a failed connection when there is no response', async () => {
+  it('errors of the client report a failed connection when there is no response', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
     expect(await failure(client().me())).toMatchObject({
       status: null,
@@ -221,7 +221,7 @@ describe('errors of the client', () => {
 });
 
 describe('retries of the client', () => {
-  it('wait for the time in Retry-After, up to the set number of attempts', async () => {
+  it('retries of the client wait for the time in Retry-After, up to the set number of attempts', async () => {
     instead = [problem(429, {}, { 'retry-after': '7' }), problem(503)];
     expect((await client().me()).userId).toBe(ada.person.id);
     expect(waits).toEqual([7_000, expect.any(Number)]);
@@ -236,7 +236,7 @@ describe('retries of the client', () => {
     expect(waits.at(-1)).toBe(9_000);
   });
 
-  it('are skipped for permanent errors, and when the wait would be long', async () => {
+  it('retries of the client are skipped for permanent errors, and when the wait would be long', async () => {
     instead = [problem(500, { retryable: false })];
     expect((await failure(client().me())).status).toBe(500);
     instead = [problem(429, {}, { 'retry-after': '3600' })];
@@ -244,7 +244,7 @@ describe('retries of the client', () => {
     expect(waits).toEqual([]);
   });
 
-  it('reuse the idempotency key of a mutation', async () => {
+  it('retries of the client reuse the idempotency key of a mutation', async () => {
     const { id: projectId } = await newProject('Mutation');
     sent = [];
     const lost: typeof fetch = async (...args) => {
@@ -257,7 +257,7 @@ describe('retries of the client', () => {
     expect((await client().runs({ projectId })).data.map((run) => run.id)).toEqual([id]);
   });
 
-  it('201 · send the same idempotency key again for a POST, which therefore takes effect only once', async () => {
+  it('201 · retries of the client send the same idempotency key again for a POST, which therefore takes effect only once', async () => {
     const lost: typeof fetch = async (...args) => {
       const response = await observed(...args);
       if (sent.length > 1) return response;
@@ -271,7 +271,7 @@ describe('retries of the client', () => {
     expect(sent.at(-1)!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  it('are skipped for DELETE and PATCH, which may have been applied', async () => {
+  it('retries of the client are skipped for DELETE and PATCH, which may have been applied', async () => {
     const { id: projectId } = await newProject('Gone');
     for (const call of [
       () => client().deleteProject({ projectId }),
@@ -285,7 +285,7 @@ describe('retries of the client', () => {
     expect(waits).toEqual([1_000]);
   });
 
-  it('stop when the caller’s signal aborts', async () => {
+  it('retries of the client stop when the caller’s signal aborts', async () => {
     const leaving = new AbortController();
     instead = [problem(503)];
     const sleep = async () => leaving.abort(new Error('enough'));
@@ -301,7 +301,7 @@ describe('subscriptions', () => {
     return client().startMission({ projectId, prompt: 'echo' });
   };
 
-  it('follow a run to its end', async () => {
+  it('subscriptions of the client follow a run to its end', async () => {
     const { id: runId } = await startRun('Followed');
     const statuses: string[] = [];
     for await (const run of client().runUpdated({ runId })) {
@@ -311,7 +311,7 @@ describe('subscriptions', () => {
     expect(statuses).toEqual(['dispatching', 'canceled']);
   });
 
-  it('reconnect after a lost connection and resume after the last event received', async () => {
+  it('subscriptions of the client reconnect after a lost connection and resume after the last event received', async () => {
     const run = await startRun('Lost');
     const place = { orgId: ada.organization.id, projectId: run.projectId as never };
     const sandbox = await startSandbox(place, { runId: run.id as never });
@@ -342,7 +342,7 @@ describe('subscriptions', () => {
     expect((await sent[1]!.json()).variables).toEqual({ sandboxId, after: 3 });
   });
 
-  it('404, 401 · fail at once without retries', async () => {
+  it('404, 401 · subscriptions of the client fail at once without retries', async () => {
     const stream = client().runUpdated({ runId: newId('run') });
     expect(await failure(stream.next())).toMatchObject({ code: 'not_found' });
     expect(sent).toHaveLength(1);
@@ -352,7 +352,7 @@ describe('subscriptions', () => {
     });
   });
 
-  it('fail after the set number of lost connections in a row', async () => {
+  it('subscriptions of the client fail after the set number of lost connections in a row', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('lost'));
     expect((await failure(client().runUpdated({ runId: 'run_1' }, { retries: 2 }).next())).code).toBe(
       'connection_failed',

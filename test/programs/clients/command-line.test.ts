@@ -60,7 +60,7 @@ describe('aep login', () => {
     return { ...(await ended), page };
   }
 
-  it('stores the sign-in in a file that only its owner can read, and refreshes its API token', async () => {
+  it('`aep login` stores the sign-in in a file that only its owner can read, and refreshes its API token', async () => {
     const { code, stdout, page } = await signIn();
     expect(page).toContain('<h1>You are signed in</h1>');
     expect(code).toBe(0);
@@ -103,14 +103,14 @@ describe('aep login', () => {
     });
   });
 
-  it('reports that the person denied the sign-in', async () => {
+  it('`aep login` reports that the person denied the sign-in', async () => {
     const { code, stderr, page } = await signIn({ decision: 'deny' });
     expect(page).toContain('The sign-in failed');
     expect(code).toBe(1);
     expect(stderr).toContain('error: The sign-in failed:');
   });
 
-  it('keeps waiting after requests that are not the expected callback', async () => {
+  it('`aep login` keeps waiting after requests that are not the expected callback', async () => {
     const statuses: number[] = [];
     const { code, page } = await signIn({}, async (callback) => {
       for (const target of [
@@ -131,14 +131,14 @@ describe('aep login', () => {
     expect(code).toBe(0);
   });
 
-  it('requires https except on this machine', async () => {
+  it('`aep login` requires https except on this machine', async () => {
     const { code, stderr } = await start(['login', '--url', 'http://platform.example']).ended;
     expect([code, stderr]).toEqual([1, 'error: http://platform.example: sign-in needs an https address.\n']);
   });
 });
 
 describe('commands for missions', () => {
-  it('follow a mission to its end, and exit with a code that reports its outcome', async () => {
+  it('`aep run` follows a mission to its end, and exits with a code that reports its outcome', async () => {
     const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();
@@ -173,7 +173,7 @@ describe('commands for missions', () => {
     expect((await aep('logs', ...many)).stderr).toContain('At most 20 runs can be given.');
   });
 
-  it('print the output of agents without control sequences except colors', async () => {
+  it('`aep` prints the output of agents without control sequences except colors', async () => {
     const { id: runId } = await json('run', 'web-shop', 'echo colors', '--script', '--detach');
     const { leaseId } = await claim();
     const sandboxId = await runtime.register({ runId, leaseId }, { harness: 'shell' });
@@ -203,7 +203,7 @@ describe('commands for missions', () => {
     expect((await aep('logs', runId, '--json')).stdout).not.toContain('\u009b');
   });
 
-  it('exit with distinct codes when a mission fails or is canceled', async () => {
+  it('`aep run` exits with distinct codes when a mission fails or is canceled', async () => {
     const failing = start(['run', 'web-shop', '-', '--script'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();
@@ -226,7 +226,7 @@ describe('commands for missions', () => {
     expect((await canceled.ended).code).toBe(4);
   });
 
-  it('steer a mission, continue it and start it again', async () => {
+  it('`aep` steers a mission, continues it and starts it again', async () => {
     // The runtime claims once, so that it is connected before the missions start.
     expect(await runtime.claim()).toBe(null);
     const agents = await json('agents', '--role', 'builder');
@@ -304,7 +304,7 @@ describe('commands for missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('list the missions that wait for the person to act, hide them and show them again', async () => {
+  it('`aep inbox` lists the missions that wait for the person to act, hides them and shows them again', async () => {
     await world
       .knex('runs')
       .where({ missionTitle: 'Fix the clock.' })
@@ -319,7 +319,7 @@ describe('commands for missions', () => {
     expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
   });
 
-  it('list agents and issues, try out and restore versions of an agent, and print the URL of a mission’s page', async () => {
+  it('`aep` lists agents and issues, tries out and restores versions of an agent, and prints the URL of a mission’s page', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const sandbox = { kind: 'existing', templateId: 'standard' };
@@ -339,7 +339,7 @@ describe('commands for missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
-  it('open an organization file by running the program of the service', async () => {
+  it('`aep open` opens an organization file by running the program of the service', async () => {
     const packed = path.join(folder, 'acme.aep');
     writeFileSync(packed, '');
     const missing = await start(['open', packed], { PATH: folder }).ended;
@@ -353,7 +353,7 @@ describe('commands for missions', () => {
     expect(readFileSync(path.join(folder, 'agent-engineering-platform.called'), 'utf8')).toBe(`open ${packed}\n`);
   });
 
-  it('create, comment on, assign and close issues', async () => {
+  it('`aep` creates, comments on, assigns and closes issues', async () => {
     const options = ['--body', 'It says 2019.', '--label', 'bug,footer'];
     const { id, key } = await json('issues', 'create', 'web-shop', 'Wrong year', ...options);
     const { userId } = await json('whoami');
@@ -370,7 +370,7 @@ describe('commands for missions', () => {
     expect((await json('issues', 'reopen', id)).state).toBe('open');
   });
 
-  it('leave a mission running after Ctrl-C', async () => {
+  it('`aep run` leaves the mission running after Ctrl-C', async () => {
     const { child, ended } = start(['run', 'web-shop', 'sleep 1'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     await vi.waitFor(() => expect(said()).toContain('dispatching'));
@@ -386,7 +386,7 @@ describe('commands for missions', () => {
 });
 
 describe('the command aep', () => {
-  it('exits with 2 after a usage error, and with 1 and the request id after an error of the service', async () => {
+  it('`aep` exits with 2 after a usage error, and with 1 and the request id after an error of the service', async () => {
     expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect((await aep('--help')).code).toBe(0);
     const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'clients/cli/package.json'), 'utf8'));
@@ -408,7 +408,7 @@ describe('the command aep', () => {
     expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
   });
 
-  it('answers token commands with the URL of the console page for tokens', async () => {
+  it('`aep tokens` answers with the URL of the console page for tokens', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
       `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );

@@ -130,7 +130,7 @@ function work(): void {
 }
 
 describe('aep pull', () => {
-  it('checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, even if files and sessions have changed since the last pull', async () => {
+  it('`aep pull` checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, even if files and sessions have changed since the last pull', async () => {
     work();
     await keep();
     const answer = await pull();
@@ -163,7 +163,7 @@ describe('aep pull', () => {
     expect([read(home, claudeFile()), read(home, rollout)]).toEqual(['{"n":1}\n{"mine":1}\n', 'other\n']);
   });
 
-  it('overwrites no commits and no ignored files of the person, and the error says what blocks the pull', async () => {
+  it('`aep pull` overwrites no commits and no ignored files of the person, and the error says what blocks the pull', async () => {
     work();
     write(sandbox, 'work/.env', 'theirs\n');
     git(path.join(sandbox, 'work'), 'add', '-f', '.env');
@@ -187,7 +187,7 @@ describe('aep pull', () => {
     expect(git(checkout, 'log', '-1', '--format=%s', `${name}-mine`)).toBe('mine');
   });
 
-  it('needs a checkpoint, the scope for artifacts, and a checkout of the repository', async () => {
+  it('`aep pull` needs a checkpoint, the scope for artifacts, and a checkout of the repository', async () => {
     expect((await pull()).stderr).toMatch(/^error: run_\w+ has no checkpoint/);
     await keep();
     const token = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
@@ -210,7 +210,7 @@ describe('aep push', () => {
   const stored = () => world.knex('checkpoints').where({ runId }).first('commitSha', 'artifactId');
   const local = (name: string, content: string) => write(checkout, name, content);
 
-  it('sends commits and uncommitted files; the mission continues from them, and its sessions and earlier work are kept', async () => {
+  it('`aep push` sends commits and uncommitted files; the mission continues from them, and its sessions and earlier work are kept', async () => {
     work();
     await keep();
     await pull();
@@ -262,7 +262,7 @@ describe('aep push', () => {
     expect(read(other, 'c.txt')).toBe('newer\n');
   });
 
-  it('is refused when the mission has newer work, when a concurrent push came first, and when the person is not allowed to run missions', async () => {
+  it('`aep push` is refused when the mission has newer work, when a concurrent push came first, and when the person is not allowed to run missions', async () => {
     work();
     await keep();
     await end();
@@ -288,7 +288,7 @@ describe('aep push', () => {
     expect(second).toMatch(/^$|is not the newest checkpoint/);
   });
 
-  it('400, 409 · accepts only a bundle that is based on the newest checkpoint of a run that nobody has continued', async () => {
+  it('400, 409 · a pushed checkpoint must be a bundle that is based on the newest checkpoint of a run that nobody has continued', async () => {
     await keep();
     await end();
     const { commitSha } = await stored();
@@ -321,7 +321,7 @@ describe('aep push', () => {
 });
 
 describe('a checkpoint of a hostile agent', () => {
-  it('runs no hook of the checkout, and writes sessions only where the harness keeps them', async () => {
+  it('a checkpoint of a hostile agent runs no hook of the checkout, and writes sessions only where the harness keeps them', async () => {
     const marker = path.join(home, 'marker');
     git(checkout, 'config', 'core.hooksPath', '.husky');
     const files = path.join(sandbox, 'work');
@@ -345,7 +345,7 @@ describe('a checkpoint of a hostile agent', () => {
   it.each([
     ['.git', 'hooks/post-checkout'],
     ['..', 'escaped'],
-  ])('is refused when it contains a file below %s', async (top, name) => {
+  ])('a checkpoint is refused when it contains a file below %s', async (top, name) => {
     const store = path.join(sandbox, 'work');
     const blob = execFileSync('git', ['-C', store, 'hash-object', '-w', '--stdin'], { env, input: 'x' })
       .toString()
@@ -377,7 +377,7 @@ describe('a checkpoint of a hostile agent', () => {
     expect(git(checkout, 'for-each-ref', 'refs/aep')).toBe('');
   });
 
-  it('is refused when it names a repository in place of a bundle', async () => {
+  it('a checkpoint is refused when it names a repository in place of a bundle', async () => {
     await keep({}, `gitdir: ${path.join(folder, 'origin/.git')}\n`);
     expect((await pull()).stderr).toBe('error: The checkpoint is not a git bundle.\n');
   });
