@@ -66,7 +66,7 @@ const said = () =>
   });
 
 describe('a job', () => {
-  it('starts as soon as its transaction commits', async () => {
+  it('a job starts as soon as its transaction commits', async () => {
     const done: object[] = [];
     start({ mail: async (payload) => void done.push(payload) });
     const trx = await knex.transaction();
@@ -77,7 +77,7 @@ describe('a job', () => {
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
   });
 
-  it('waits while its organization moves, which does not count as a failed attempt', async () => {
+  it('a job waits while its organization moves, which does not count as a failed attempt', async () => {
     const moving = Object.assign(new Error('the organization is moving'), { code: 'XM001' });
     start({ mail: () => Promise.reject(moving) });
     await write({ n: 1 });
@@ -87,7 +87,7 @@ describe('a job', () => {
     expect(said()).toEqual([]);
   });
 
-  it('does not exist after a rollback', async () => {
+  it('a job does not exist after a rollback', async () => {
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) });
     const work = transaction(async (trx) => {
@@ -99,14 +99,14 @@ describe('a job', () => {
     expect([await jobs(), done]).toEqual([[], []]);
   });
 
-  it('is found by polling when another process has written it', async () => {
+  it('a job is found by polling when another process has written it', async () => {
     const done: object[] = [];
     start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
     await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
     await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
   });
 
-  it('is found with one statement, however many queues a process serves', async () => {
+  it('due jobs are found with one statement, however many queues a process serves', async () => {
     const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, async () => {}]));
     const background = start(handlers, { look: 20 });
     await background.settled();
@@ -117,13 +117,13 @@ describe('a job', () => {
     expect([...statements.keys()]).toEqual([expect.stringContaining('background.queue')]);
   });
 
-  it('is refused for a queue that the database does not have, where it would be lost silently', async () => {
+  it('a job is refused for a queue that the database does not have, where it would be lost silently', async () => {
     await sql(`update background.queue set name = 'post' where name = 'mail'`);
     await expect(write({})).rejects.toThrow('there is no queue mail in the database');
     await sql(`update background.queue set name = 'mail' where name = 'post'`);
   });
 
-  it('is retried after growing delays when it fails, until it succeeds; the log says so without its payload', async () => {
+  it('a job is retried after growing delays when it fails, until it succeeds; the log says so without its payload', async () => {
     const { delayMs } = queues.mail;
     let tries = 0;
     const mail = async () => {
@@ -152,7 +152,7 @@ describe('a job', () => {
     expect(lines.join('')).not.toContain('042917');
   });
 
-  it('is abandoned, counted, and later deleted when every attempt fails', async () => {
+  it('a job is abandoned, counted, and later deleted when every attempt fails', async () => {
     const mail = async () => {
       throw new Error('never');
     };
@@ -186,7 +186,7 @@ describe('a job', () => {
 });
 
 describe('workers', () => {
-  it('run each job only once, even when three workers compete for two hundred jobs', async () => {
+  it('workers run each job only once, even when three workers compete for two hundred jobs', async () => {
     const done: number[] = [];
     await transaction(async (trx) => {
       for (let n = 0; n < 200; n++) await enqueue(trx, 'mail', { n });
@@ -198,7 +198,7 @@ describe('workers', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('start jobs in the order in which they were written', async () => {
+  it('workers start jobs in the order in which they were written', async () => {
     const begun: number[] = [];
     for (let n = 0; n < 20; n++) await write({ n });
     // The jobs are created a millisecond apart, because that is the resolution at which the creation time is read.
@@ -207,7 +207,7 @@ describe('workers', () => {
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('run a few jobs at once, and run other jobs while one of them is slow', async () => {
+  it('workers run a few jobs at once, and run other jobs while one of them is slow', async () => {
     let [atOnce, most] = [0, 0];
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
@@ -232,7 +232,7 @@ describe('workers', () => {
     expect(done).toHaveLength(20);
   });
 
-  it('finish running jobs when they are stopped, and start no more', async () => {
+  it('workers finish running jobs when they are stopped, and start no more', async () => {
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
     const begun: object[] = [];
@@ -268,7 +268,7 @@ describe('a process that is killed during a job', () => {
     return child;
   }
 
-  it('leaves the job to another process after the time limit', async () => {
+  it('a process that is killed during a job leaves the job to another process after the time limit', async () => {
     await write({ n: 1 });
     const dying = await midway();
     const done: object[] = [];
@@ -287,7 +287,7 @@ describe('a process that is killed during a job', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('makes the job fail after the last attempt, and the failure is logged', async () => {
+  it('a job whose process is lost at its last attempt fails, and the failure is logged', async () => {
     await write({ n: 1 });
     const [job] = await jobs();
     await sql(
@@ -302,18 +302,18 @@ describe('a process that is killed during a job', () => {
 });
 
 describe('the database', () => {
-  it('has the tables of the version of pg-boss that the service uses: another version needs a migration', async () => {
+  it('the database has the tables of the version of pg-boss that the service uses: another version needs a migration', async () => {
     const plans = PgBoss.getConstructionPlans('background');
     const [, wanted] = /INSERT INTO background\.version\(version\) VALUES \('(\d+)'\)/.exec(plans)!;
     expect(await sql('select version from background.version')).toEqual([{ version: Number(wanted) }]);
   });
 
-  it('has every declared queue', async () => {
+  it('the database has every declared queue', async () => {
     const found = await sql<{ name: string }>('select name from background.queue');
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(queues).sort());
   });
 
-  it('causes one log line when it becomes unavailable; once it is available again, waiting jobs are executed', async () => {
+  it('an unavailable database causes one log line; once it is available again, waiting jobs are executed', async () => {
     await sql('alter table background.job rename to hidden');
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) }, { look: 5 });
@@ -326,7 +326,7 @@ describe('the database', () => {
     expect(said()).toHaveLength(1);
   });
 
-  it('may be behind a pooler that does not support prepared statements', async () => {
+  it('background jobs run without prepared statements, which some poolers do not support', async () => {
     await knex.destroy();
     knex = openDatabase({ connection: fresh.connection, namedStatements: false, poolMax: 1 });
     const done: object[] = [];
@@ -345,14 +345,14 @@ describe('a waiting email', () => {
   const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your sign-in code is 042917\n' };
   const queue = (until: number) => transaction((trx) => queueMail(trx, mail, until));
 
-  it('is sealed: no row reveals its recipient or its text', async () => {
+  it('a waiting email is sealed: no row reveals its recipient or its text', async () => {
     await queue(now() + minutes(10));
     const rows = await sql<{ row: string }>('select j::text as row from background.job j');
     expect(rows).toHaveLength(1);
     for (const word of ['alice', 'code', '042917']) expect(rows[0]!.row).not.toContain(word);
   });
 
-  it('arrives as it was written', async () => {
+  it('a waiting email arrives as it was written', async () => {
     const until = now() + minutes(10);
     await queue(until);
     const [{ data } = { data: {} }] = await jobs();
@@ -362,7 +362,7 @@ describe('a waiting email', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('is dropped when its payload is no longer valid', async () => {
+  it('a waiting email is dropped when its payload is no longer valid', async () => {
     const mails = developmentMailbox()!.length;
     const until = now() + minutes(10);
     await queue(until);
@@ -371,7 +371,7 @@ describe('a waiting email', () => {
     expect([developmentMailbox()!.length, await jobs()]).toEqual([mails, []]);
   });
 
-  it('cannot be opened with another key', async () => {
+  it('a waiting email cannot be opened with another key', async () => {
     await queue(now() + minutes(10));
     const [{ data } = { data: {} }] = await jobs();
     bindSecretKey(Buffer.alloc(32, 8));

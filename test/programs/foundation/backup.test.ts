@@ -29,7 +29,7 @@ afterAll(async () => {
   rmSync(top, { recursive: true });
 });
 
-it('A backup that is taken while rows and files change is restored completely', async () => {
+it('a backup that is taken while rows and files change is restored completely', async () => {
   let written = 0;
   let done = false;
   const writer = async () => {
@@ -68,14 +68,14 @@ it('A backup that is taken while rows and files change is restored completely', 
   expect(after).toBeGreaterThan(before);
 });
 
-it('A backup of an external database is refused with advice to use the tools of that database', async () => {
+it('a backup of an external database is refused with advice to use the tools of that database', async () => {
   await expect(backUp(database.connection, undefined, place('external'))).rejects.toThrow(
     'back it up with its own tools',
   );
   expect(existsSync(place('external'))).toBe(false);
 });
 
-it('A backup overwrites no other backup, and a restore overwrites no database', async () => {
+it('a backup overwrites no other backup, and a restore overwrites no database', async () => {
   mkdirSync(place('taken'));
   await expect(backUp(database.connection, database.data, place('taken'))).rejects.toThrow('already exists');
   await backUp(database.connection, database.data, place('second'));
@@ -84,7 +84,7 @@ it('A backup overwrites no other backup, and a restore overwrites no database', 
   await expect(restore(place('second'), place('twice'))).rejects.toThrow('already contains a database');
 });
 
-it('A restore refuses an incomplete backup', async () => {
+it('a restore refuses an incomplete backup', async () => {
   mkdirSync(path.join(place('broken'), 'data'), { recursive: true });
   await expect(restore(place('broken'), place('from-broken'))).rejects.toThrow('does not contain a complete backup');
   expect(existsSync(place('from-broken'))).toBe(false);

@@ -85,7 +85,7 @@ afterEach(async () => {
 });
 
 describe('An embedded database', () => {
-  it('Starts in an empty folder, keeps its rows across a restart and leaves no process behind', async () => {
+  it('an embedded database starts in an empty folder, keeps its rows across a restart and leaves no process behind', async () => {
     const home = newHome();
     // A first start that is killed halfway leaves this folder behind.
     mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
@@ -102,7 +102,7 @@ describe('An embedded database', () => {
     expect(readdirSync(home).toSorted()).toEqual(['data', 'password', 'postgres.log']);
   });
 
-  it('Listens only on a private socket, requires its password, and sorts text alike on every machine', async () => {
+  it('an embedded database listens only on a private socket, requires its password, and sorts text alike on every machine', async () => {
     const home = newHome();
     const database = await start(home);
     const { host, port, user } = database.connection;
@@ -130,7 +130,7 @@ describe('An embedded database', () => {
     });
   });
 
-  it('Keeps its socket in /tmp when the folder’s path is too long for a socket, and removes the socket afterwards', async () => {
+  it('an embedded database keeps its socket in /tmp when the folder’s path is too long for a socket, and removes the socket afterwards', async () => {
     const home = path.join(newHome(), 'a-very-long-name-'.repeat(6));
     const database = await start(home);
     const { host } = database.connection;
@@ -142,7 +142,7 @@ describe('An embedded database', () => {
 });
 
 describe('An embedded database after a kill', () => {
-  it('Loses no row when its parent is killed with -9 and the service starts again at once', async () => {
+  it('an embedded database loses no row when its parent is killed with -9 and the service starts again at once', async () => {
     const home = newHome();
     const { child, hasWritten, last } = startWriter(home);
     await hasWritten(200);
@@ -158,7 +158,7 @@ describe('An embedded database after a kill', () => {
     expect(orphan?.connection).toEqual(database.connection);
   });
 
-  it('Stops by itself soon after its parent was killed with -9', async () => {
+  it('an embedded database stops by itself soon after its parent was killed with -9', async () => {
     const home = newHome();
     const { child, hasWritten } = startWriter(home);
     await hasWritten(1);
@@ -169,7 +169,7 @@ describe('An embedded database after a kill', () => {
     expect(findEmbeddedDatabase(home)).toBeUndefined();
   });
 
-  it('Is restarted when only the server is killed', async () => {
+  it('an embedded database is started again when only its server is killed', async () => {
     const lines: string[] = [];
     const database = await start(newHome(), (line) => lines.push(line));
     await ask(database, 'create table kept (n integer); insert into kept values (7)');
@@ -183,7 +183,7 @@ describe('An embedded database after a kill', () => {
     expect(lines[0]).toBe('the embedded database ended unexpectedly (SIGKILL): starting it again');
   });
 
-  it('Starts although a dead server and a dead owner have left files with their process ids, and other running processes now have these ids', async () => {
+  it('an embedded database starts although a dead server and a dead owner have left files with their process ids, and other running processes now have these ids', async () => {
     const home = newHome();
     const first = await start(home);
     await first.stop();
@@ -204,7 +204,7 @@ describe('An embedded database after a kill', () => {
 });
 
 describe('The rule of one owner per embedded database', () => {
-  it('Refuses a second start in the same process and in another process, and names the folder and the owner', async () => {
+  it('an embedded database refuses a second start in the same process and in another process, and names the folder and the owner', async () => {
     const home = newHome();
     const { child, hasWritten } = startWriter(home);
     await hasWritten(1);
@@ -221,7 +221,7 @@ describe('The rule of one owner per embedded database', () => {
     expect(await ask(database, 'select count(*) > 0 as written from rows_written')).toEqual({ written: true });
   });
 
-  it('Treats an owner in another container as alive while its heartbeat continues, and as dead once it stops', async () => {
+  it('the owner of an embedded database in another container counts as alive while its heartbeat continues, and as dead once it stops', async () => {
     const home = newHome();
     const file = path.join(home, 'owner.json');
     writeFileSync(file, JSON.stringify({ pid: 1, started: '1', world: 'another container' }));
@@ -236,7 +236,7 @@ describe('The rule of one owner per embedded database', () => {
 });
 
 describe('An embedded database on different accounts and platforms', () => {
-  it.runIf(isRoot)('Runs for an ordinary account as well as for root', async () => {
+  it.runIf(isRoot)('an embedded database runs for an ordinary account as well as for root', async () => {
     const home = newHome();
     const nobody = 65_534;
     chownSync(home, nobody, nobody);
@@ -250,7 +250,7 @@ describe('An embedded database on different accounts and platforms', () => {
   });
 
   it.runIf(isRoot)(
-    'Stores the data in another folder, and says so, when only root may enter the configured one',
+    'an embedded database stores the data in another folder, and says so, when only root may enter the configured one',
     async () => {
       const home = newHome();
       chmodSync(home, 0o700);
@@ -273,13 +273,13 @@ describe('An embedded database on different accounts and platforms', () => {
     },
   );
 
-  it('Requires DATABASE_URL on a platform without an embedded PostgreSQL', () => {
+  it('the service requires DATABASE_URL on a platform without an embedded PostgreSQL', () => {
     expect(() => nativeFolder('sunos', 'x64')).toThrow(
       'There is no embedded PostgreSQL for sunos-x64: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );
   });
 
-  it('Creates the links between libraries that an install without scripts leaves out', () => {
+  it('the embedded PostgreSQL gets the links between libraries that an install without scripts leaves out', () => {
     const native = path.join(newHome(), 'native');
     mkdirSync(path.join(native, 'lib'), { recursive: true });
     writeFileSync(path.join(native, 'lib', 'libx.so.1.2'), 'x');

@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 describe('An encrypted backup', () => {
-  it('has the files, folders and modes of the original, in whatever pieces it arrives', async () => {
+  it('an encrypted backup has the files, folders and modes of the original, in whatever pieces it arrives', async () => {
     for (const size of [13, 4_096, sealed.length]) {
       const target = at(`pieces-${size}`);
       await openBackup(inPieces(sealed, size), target);
@@ -54,7 +54,7 @@ describe('An encrypted backup', () => {
     expect(sealed.includes('PG_VERSION')).toBe(false);
   });
 
-  it('is refused when it is truncated, altered, encrypted with another key, or not a backup at all', async () => {
+  it('an encrypted backup is refused when it is truncated, altered, encrypted with another key, or not a backup at all', async () => {
     const altered = (offset: number) => {
       const copy = Buffer.from(sealed);
       copy[offset]! ^= 1;
@@ -94,7 +94,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
     place = backupPlace(kind === 'bucket' ? s3.url : pathToFileURL(at('kept')).href);
   });
 
-  it('lists complete backups, newest first, and returns and removes them', async () => {
+  it('a place for backups lists complete backups, newest first, and returns and removes them', async () => {
     expect(await place.list()).toEqual([]);
     expect(await place.write(first, inPieces(sealed, 9_000))).toBe(sealed.length);
     await place.write(second, inPieces(sealed, 9_000));
@@ -109,7 +109,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
     expect(await place.read(first)).toBe(null);
   });
 
-  it('keeps nothing of a backup whose source fails', async () => {
+  it('a place for backups keeps nothing of a backup whose source fails', async () => {
     const before = everything();
     await expect(
       place.write(
@@ -124,7 +124,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
   });
 });
 
-it('A folder does not list a backup that was still being written when the process was killed', async () => {
+it('a folder does not list a backup that was still being written when the process was killed', async () => {
   const [folder, name] = [at('killed'), backupNameOf(backupKeyId(), Date.UTC(2026, 10, 26, 10))];
   const place = backupPlace(pathToFileURL(folder).href);
   const module = pathToFileURL(path.join(projectFolder, 'src/foundation/backups/place.ts')).href;

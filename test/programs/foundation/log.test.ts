@@ -41,17 +41,17 @@ const exchange = (over: object = {}, res: object = {}): Exchange =>
   }) as unknown as Exchange;
 
 describe('A log line', () => {
-  it('Is JSON with level, time and message', () => {
+  it('a log line is JSON with level, time and message', () => {
     log.info({ port: 4000 }, 'listening');
     expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
   });
 
-  it('Is not written below the configured level', () => {
+  it('a log line is not written below the configured level', () => {
     log.debug('unheard');
     expect(text).toBe('');
   });
 
-  it('Contains the outcome and the route of a request, but never its path', () => {
+  it('a log line contains the outcome and the route of a request, but never its path', () => {
     log.request('rest', exchange(), 1.23456);
     expect(lines()).toEqual([
       {
@@ -70,7 +70,7 @@ describe('A log line', () => {
     ]);
   });
 
-  it('Is at debug level for a polling service, unless the request fails', () => {
+  it('the log line of a request of a polling service is at debug level, unless the request fails', () => {
     const runtime = { credentialId: 'svc_1', route: '/graphql' };
     log.request('graphql', exchange(runtime), 1);
     expect(text).toBe('');
@@ -82,7 +82,7 @@ describe('A log line', () => {
     expect(lines()).toMatchObject([{ level: 'debug', credentialId: 'svc_1', status: 200 }]);
   });
 
-  it('Is short and readable in the format for terminals, and contains no secrets', () => {
+  it('a log line is short and readable in the format for terminals, and contains no secrets', () => {
     const pretty = openLog({ level: 'info', format: 'pretty', destination: { write } });
     pretty.info({ port: 4000, note: `Bearer ${newSecret('pat_')}` }, 'listening');
     pretty.request('rest', exchange(), 1.23456);
@@ -103,7 +103,7 @@ describe('A log line', () => {
     );
   });
 
-  it('Is an error for a status of 500 or above, and has the status 499 when the client disconnected before the response', () => {
+  it('the log line of a request is an error for a status of 500 or above, and has the status 499 when the client disconnected before the response', () => {
     for (const res of [{ statusCode: 499 }, { statusCode: 500 }, { headersSent: false }]) {
       log.request('rest', exchange({}, res), 1);
     }
@@ -114,7 +114,7 @@ describe('A log line', () => {
     ]);
   });
 
-  it('Contains an error with its causes, but no other members of the error', () => {
+  it('a log line contains an error with its causes, but no other members of the error', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
     log.failure(exchange(), error);
@@ -137,7 +137,7 @@ describe('A log line', () => {
     ]);
   });
 
-  it('Accepts any thrown value', () => {
+  it('the log line of a failure accepts any thrown value', () => {
     for (const thrown of ['words', null, undefined, 7]) log.failure(exchange(), thrown);
     expect(lines().map(({ err }) => err)).toEqual(['words', null, undefined, 7]);
   });
@@ -148,7 +148,7 @@ const ours = ['pat_', 'agt_', 'oat_', 'ort_', 'clm_', 'cvt_', 'srv_', 'new_', ''
 
 describe('In a log line', () => {
   it.each(ours)(
-    'A secret with the prefix %j is masked: as a message, in a member, in a list, in a stack, in a cause',
+    'a secret with the prefix %j is masked in a log line: as a message, in a member, in a list, in a stack, in a cause',
     (prefix) => {
       // The characters of a secret are random, and a fault might appear only with certain first and last characters. So the test masks many secrets.
       for (let i = 0; i < 200; i++) {
@@ -164,13 +164,13 @@ describe('In a log line', () => {
     },
   );
 
-  it('A shortened secret is masked', () => {
+  it('a shortened secret is masked in a log line', () => {
     const secret = newSecret('pat_');
     log.info(`token ${secret.slice(0, 16)}…`);
     expect(lines()[0].msg).toBe('token pat_[redacted]…');
   });
 
-  it('A JWT is masked, signed or not', () => {
+  it('a JWT is masked in a log line, signed or not', () => {
     const [head, body] = jwt.split('.');
     log.info({ sent: jwt, unsigned: `${head}.${body}.` }, `assertion ${jwt}`);
     expect(text).not.toContain(head);
@@ -201,7 +201,7 @@ describe('In a log line', () => {
     'user_code',
     'userCode',
     'code_verifier',
-  ])('A member called %s is masked, wherever it is and whatever it holds', (name) => {
+  ])('a member called %s is masked in a log line, wherever it is and whatever it holds', (name) => {
     const hidden = 'hun"ter\\2';
     log.info({ [name]: hidden, req: { headers: { [name]: [hidden, 'hun'] } }, after: 'kept' });
     expect(text).not.toContain('hun');
@@ -212,13 +212,16 @@ describe('In a log line', () => {
     });
   });
 
-  it.each(['123456', 'WDJB-MJHT', 'WDJBMJHT', 'a1b2c3d4', 'kq3Zr-0bT_9Lx2'])('A code such as %s is masked', (code) => {
-    log.info({ code, body: { code } });
-    expect(lines()[0]).toMatchObject({ code: '[redacted]', body: { code: '[redacted]' } });
-  });
+  it.each(['123456', 'WDJB-MJHT', 'WDJBMJHT', 'a1b2c3d4', 'kq3Zr-0bT_9Lx2'])(
+    'a code such as %s is masked in a log line',
+    (code) => {
+      log.info({ code, body: { code } });
+      expect(lines()[0]).toMatchObject({ code: '[redacted]', body: { code: '[redacted]' } });
+    },
+  );
 
   it.each(['23505', '08P01', 'ECONNREFUSED', 'ERR_STREAM_DESTROYED', 'missing_scope'])(
-    'An error code is not masked: %s stays',
+    'an error code is not masked in a log line: %s stays',
     (code) => {
       log.info({ code });
       expect(lines()[0].code).toBe(code);
@@ -233,7 +236,7 @@ describe('In a log line', () => {
     ['a quoted body', 'at {"token":"s3cr3t"} in', 'at {"token":"[redacted]"} in'],
     ['a database address', 'postgres://app:s3cr3t@db/app', 'postgres://[redacted]@db/app'],
     ['an email address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
-  ])('A secret is masked even in %s', (_, message, cleaned) => {
+  ])('a secret is masked in a log line even in %s', (_, message, cleaned) => {
     log.info(message);
     expect(lines()[0].msg).toBe(cleaned);
     expect(redact(message)).toBe(cleaned);
@@ -252,7 +255,7 @@ describe('Values that are not secret stay in a log line', () => {
     'The bearer token is malformed, unknown, expired, revoked or issued for another resource.',
     'https://api.example/v1/projects',
     'mail to alice@example.com is in the development mailbox: Your sign-in code is 123456',
-  ])('%s', (message) => {
+  ])('%s is not masked in a log line', (message) => {
     log.info(message);
     expect(lines()[0].msg).toBe(message);
   });
@@ -268,14 +271,14 @@ describe('Log lines on standard output', () => {
     ] as const;
   };
 
-  it('Are all written before the process ends, even on process.exit', () => {
+  it('log lines on standard output are all written before the process ends, even on process.exit', () => {
     const { stdout } = spawnSync(...command('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)'));
     const written = stdout.trimEnd().split('\n');
     expect(written).toHaveLength(5_000);
     expect(JSON.parse(written.at(-1)!).i).toBe(4_999);
   });
 
-  it('Are written without waiting for further lines or for the end of the process', async () => {
+  it('log lines on standard output are written without waiting for further lines or for the end of the process', async () => {
     const child = spawn(...command("log.info('one'); setInterval(() => {}, 1_000)"));
     const [line] = await once(child.stdout!, 'data');
     child.kill('SIGKILL');

@@ -69,7 +69,7 @@ function startMigrating() {
 }
 
 describe('The migrations of the service', () => {
-  it('Go up, all the way down to nothing, and up again to the same catalog', async () => {
+  it('the migrations of the service go up, all the way down to nothing, and up again to the same catalog', async () => {
     const names = await migrate(knex);
     const full = await catalog();
     expect(await migrationStatus(knex)).toEqual({ applied: names, pending: [] });
@@ -80,7 +80,7 @@ describe('The migrations of the service', () => {
     expect(await catalog()).toEqual(full);
   });
 
-  it('Are applied once when four processes start at the same time on an empty database', async () => {
+  it('the migrations of the service are applied once when four processes start at the same time on an empty database', async () => {
     for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
     const answers = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -138,7 +138,7 @@ describe('Files that run outside the transaction', () => {
     return rows.map(({ pid }: { pid: number }) => pid);
   };
 
-  it('Run in the order of all files, use a transaction for each batch of rows, and are reverted together with the other files', async () => {
+  it('migration files that run outside the transaction run in the order of all files, use a transaction for each batch of rows, and are reverted together with the other files', async () => {
     expect(await migrate(knex, { folder })).toEqual(names);
     const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
     expect(rows.map(({ ids }: { ids: number[] }) => ids).toSorted()).toEqual([[1, 2], [3, 4], [5]]);
@@ -147,7 +147,7 @@ describe('Files that run outside the transaction', () => {
     expect(await migrate(knex, { folder })).toEqual(names);
   });
 
-  it('Keep completed batches when a later batch fails; the next call continues', async () => {
+  it('migration files that run outside the transaction keep completed batches when a later batch fails; the next call continues', async () => {
     await migrate(knex, { folder });
     write(
       '20260104_01_more.batches.sql',
@@ -171,7 +171,7 @@ describe('Files that run outside the transaction', () => {
     expect(await knex('boats').where({ boatId: 3 }).pluck('name')).toEqual(['ship 3']);
   });
 
-  it('Replace the invalid index that a failure leaves behind', async () => {
+  it('migration files that run outside the transaction replace the invalid index that a failure leaves behind', async () => {
     unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
     write('20260103_02_names.sql', "-- One name.\n-- up\nupdate boats set name = 'same';\n-- down\n");
     await expect(migrate(knex, { folder })).rejects.toThrow(
@@ -183,7 +183,7 @@ describe('Files that run outside the transaction', () => {
     expect(await valid()).toEqual([{ v: true }]);
   });
 
-  it('Are completed by the next call of `migrate` after a process was killed while it changed a batch of rows or created an index', {
+  it('migration files that run outside the transaction are completed by the next call of `migrate` after a process was killed while it changed a batch of rows or created an index', {
     timeout: 120_000,
   }, async () => {
     const holder = await knex.transaction();
@@ -234,26 +234,29 @@ describe('Files that run outside the transaction', () => {
       'line 3: write "create index',
     ],
     ['batches without an end', 'x.batches', 'select $1::text as last', 'must return one row with a column "after"'],
-  ])('Are refused when they contain %s', async (_fault, ending, statement, words) => {
-    write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
-    await expect(migrate(knex, { folder })).rejects.toThrow(words);
-  });
+  ])(
+    'migration files that run outside the transaction are refused when they contain %s',
+    async (_fault, ending, statement, words) => {
+      write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
+      await expect(migrate(knex, { folder })).rejects.toThrow(words);
+    },
+  );
 });
 
 describe('migrate', () => {
-  it('Sends SQL unchanged, including question marks', async () => {
+  it('`migrate` sends SQL unchanged, including question marks', async () => {
     expect(await migrate(knex, { folder })).toEqual([first, second]);
     expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
   });
 
-  it('Leaves knex’s mapping of names unchanged', async () => {
+  it('`migrate` leaves knex’s mapping of names unchanged', async () => {
     await migrate(knex, { folder });
     await rollback(knex, { folder });
     await migrate(knex, { folder });
     expect(await knex('boats').where({ boatId: 1 }).select('boatId')).toEqual([{ boatId: 1 }]);
   });
 
-  it('Applies all pending files as one batch, and rollback reverts the last batch only', async () => {
+  it('`migrate` applies all pending files as one batch, and rollback reverts the last batch only', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [first, second], pending: [third] });
@@ -263,7 +266,7 @@ describe('migrate', () => {
     expect(await rollback(knex, { folder })).toEqual([]);
   });
 
-  it('Applies nothing when one file fails, and names the file and the line', async () => {
+  it('`migrate` applies nothing when one file fails, and names the file and the line', async () => {
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\nselect nonsense;\n-- down\n');
     const failure = await migrate(knex, { folder }).catch((error: Error) => error);
     expect(String(failure)).toBe(`Error: migration ${third}, line 4: column "nonsense" does not exist`);
@@ -272,27 +275,27 @@ describe('migrate', () => {
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
   });
 
-  it('Runs even if a killed process left knex’s lock behind', async () => {
+  it('`migrate` runs even if a killed process left knex’s lock behind', async () => {
     await migrate(knex, { folder });
     await knex('knex_migrations_lock').update({ isLocked: 1 });
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
     expect(await migrate(knex, { folder })).toEqual([third]);
   });
 
-  it('Refuses a file that was changed after it was applied', async () => {
+  it('`migrate` refuses a file that was changed after it was applied', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replace('Boats', 'Ships') ?? '');
     await expect(migrate(knex, { folder })).rejects.toThrow(`migration ${first} was changed after it was applied`);
     await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
   });
 
-  it('Ignores differences in line endings', async () => {
+  it('`migrate` ignores differences in line endings', async () => {
     await migrate(knex, { folder });
     writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
     expect(await migrate(knex, { folder })).toEqual([]);
   });
 
-  it('Refuses to run when a file that was applied is missing', async () => {
+  it('`migrate` refuses to run when a file that was applied is missing', async () => {
     await migrate(knex, { folder });
     unlinkSync(path.join(folder, first));
     await expect(migrate(knex, { folder })).rejects.toThrow(
@@ -300,7 +303,7 @@ describe('migrate', () => {
     );
   });
 
-  it('Warns that the database belongs to a later release, and neither migrates it nor rolls it back', async () => {
+  it('`migrate` warns that the database belongs to a later release, and neither migrates it nor rolls it back', async () => {
     await migrate(knex, { folder });
     unlinkSync(path.join(folder, second));
     const warnings: string[] = [];
@@ -324,7 +327,7 @@ describe('migrate', () => {
     ['the marks in the wrong order', third, '-- Crew.\n-- down\n-- up\n', 'then one line "-- up"'],
     ['a mark twice', third, '-- Crew.\n-- up\n-- up\n-- down\n', 'then one line "-- up"'],
     ['no part that reverts it', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
-  ])('Refuses a file with %s before anything runs', async (_fault, name, text, words) => {
+  ])('`migrate` refuses a file with %s before anything runs', async (_fault, name, text, words) => {
     writeFileSync(path.join(folder, name), text);
     await expect(migrate(knex, { folder })).rejects.toThrow(words);
     expect(await catalog()).toEqual([]);

@@ -105,7 +105,7 @@ describe('moveDatabase', () => {
     (select jsonb_agg(a order by at) from audits a), (select jsonb_agg(h) from harbour h),
     (select last_value from tickets)) as everything`;
 
-  it('Copies every row, and sequences continue where they were', async () => {
+  it('moveDatabase copies every row, and sequences continue where they were', async () => {
     const target = await newTarget('complete');
     const { tables, milliseconds } = await moveDatabase(source.connection, target, folder);
     expect(Object.fromEntries(tables.map(({ name, rows }) => [name, rows]))).toEqual({
@@ -128,7 +128,7 @@ describe('moveDatabase', () => {
     expect(await query(target, 'select last_value::int as ticket from tickets')).toEqual([{ ticket: 1_001 }]);
   });
 
-  it('Refuses a target that holds rows, and does not change it', async () => {
+  it('moveDatabase refuses a target that holds rows, and does not change it', async () => {
     const target = await newTarget('occupied');
     await query(target, 'create table guests (n integer); insert into guests values (1)');
     await expect(moveDatabase(source.connection, target, folder)).rejects.toThrow(
@@ -137,7 +137,7 @@ describe('moveDatabase', () => {
     expect(await query(target, `select to_regclass('zones') as zones`)).toEqual([{ zones: null }]);
   });
 
-  it('Copies nothing when one table fails', async () => {
+  it('moveDatabase copies nothing when one table fails', async () => {
     const target = await newTarget('failing');
     await migrated({ ...there.connection, database: 'failing' }, folder);
     await query(target, `truncate harbour; alter table audits add check (at < 200)`);
@@ -147,7 +147,7 @@ describe('moveDatabase', () => {
     ).toEqual([{ rows: 0 }]);
   });
 
-  it('Refuses a source that is behind the migrations', async () => {
+  it('moveDatabase refuses a source that is behind the migrations', async () => {
     const behind = await emptyDatabase();
     const target = await newTarget('ahead');
     await expect(moveDatabase(behind.connection, target, folder)).rejects.toThrow(
@@ -156,7 +156,7 @@ describe('moveDatabase', () => {
     await behind.drop();
   });
 
-  it('Covers every table of our own schema', async () => {
+  it('moveDatabase covers every table of our own schema', async () => {
     const own = await freshDatabase();
     const { tables } = await moveDatabase(own.connection, await newTarget('own'));
     const listed = await query(
@@ -168,7 +168,7 @@ describe('moveDatabase', () => {
     await own.drop();
   });
 
-  it('Copies waiting jobs, even into a migrated database', async () => {
+  it('moveDatabase copies waiting jobs, even into a migrated database', async () => {
     const own = await freshDatabase();
     await query(
       own.connection,

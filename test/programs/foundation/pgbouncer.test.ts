@@ -152,7 +152,7 @@ describe.runIf(installed())('PgBouncer itself', () => {
     await holder.end();
   });
 
-  it('503 · refuses a connection above its maximum', async () => {
+  it('503 · PgBouncer refuses a connection above its maximum', async () => {
     const pooler = await start({ max_client_conn: 1 });
     const holder = new pg.Client(pooler);
     await holder.connect();
