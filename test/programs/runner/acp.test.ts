@@ -68,7 +68,7 @@ const edit = { edit: { file: 'a.txt', old: 'old', new: 'new' } };
 const forever = { shell: 'exec tail -f /dev/null' };
 
 describe('an ACP harness', () => {
-  it('reports thoughts and a plan, runs tools with permission, and answers with the model of the gateway', async () => {
+  it('an ACP harness reports thoughts and a plan, runs tools with permission, and answers with the model of the gateway', async () => {
     models.seen.length = 0;
     const steps = [
       { think: 'I look first.', shell: 'echo from-the-shell' },
@@ -101,7 +101,7 @@ describe('an ACP harness', () => {
     expect(models.seen[0]!.body.messages[0].content).toMatch(/^You are the builder\.\n\nDo what stands here\./);
   });
 
-  it('asks a person through the server of the runner, and gets the answer', async () => {
+  it('an ACP harness asks a person through the server of the runner, and gets the answer', async () => {
     const question = { mcp: { tool: 'ask_person', args: { question: 'Which colour?', choices: ['Red', 'Blue'] } } };
     const played = start(scripted(question, { say: 'Blue it is.' }));
     const open = await vi.waitUntil(() => asked.find(({ kind }) => kind === 'elicitation'));
@@ -113,7 +113,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('Alice answers: Blue');
   });
 
-  it('accepts a message while it works, is interrupted once, continues, and can be resumed by another process', async () => {
+  it('an ACP harness accepts a message while it works, is interrupted once, continues, and can be resumed by another process', async () => {
     const played = start(scripted(forever, { say: 'never' }));
     await played.seen('tail -f');
     expect(await played.harness.send(scripted({ shell: 'echo steered > s.txt' }, { say: 'steered' }))).toBe('steered');
@@ -133,7 +133,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('went on');
   });
 
-  it('answers in the requested JSON shape, even inside a code block', async () => {
+  it('an ACP harness answers in the requested JSON shape, even inside a code block', async () => {
     const schema = { type: 'object', properties: { verdict: { type: 'string' } } };
     const played = start(scripted({ say: 'So:\n```json\n{"verdict":"approve"}\n```' }), { schema });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
@@ -142,13 +142,13 @@ describe('an ACP harness', () => {
     expect(await prose.turn(0)).toMatchObject({ status: 'completed', structured: undefined });
   });
 
-  it('works for a read-only agent only in an isolation that mounts the checkout read-only', async () => {
+  it('an ACP harness works for a read-only agent only in an isolation that mounts the checkout read-only', async () => {
     const open = start(scripted({ say: 'Read.' }), { readOnly: true });
     const error = 'A read-only agent of an ACP harness needs a runner with cells or containers.';
     expect(await open.turn(0)).toMatchObject({ status: 'failed', error });
   });
 
-  it('chooses the model among the options of the session', async () => {
+  it('an ACP harness chooses the model among the options of the session', async () => {
     const played = start(scripted({ say: 'Chosen.' }), { flags: ['--models'] });
     expect(await played.turn(0)).toMatchObject({ status: 'completed' });
     expect(models.seen.at(-1)!.body.model).toBe('claude-sonnet-4-5');
@@ -157,13 +157,13 @@ describe('an ACP harness', () => {
     expect(other.logs()).toBe('The harness has no option effort high: it uses low.\n');
   });
 
-  it('reports no session if sessions cannot be loaded', async () => {
+  it('an ACP harness reports no session if sessions cannot be loaded', async () => {
     const played = start(scripted({ say: 'Done.' }), { flags: ['--no-load'] });
     expect(await played.turn(0)).toMatchObject({ status: 'completed' });
     expect(played.session()).toBeUndefined();
   });
 
-  it('stops at the limits of its step, according to the calls that the gateway counts', async () => {
+  it('an ACP harness stops at the limits of its step, according to the calls that the gateway counts', async () => {
     const tokens = { inputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 1 };
     const metered: Task['metered'] = (listener) => {
       for (const usageId of ['1', '2']) listener({ usageId, model: 'm', ...tokens });
@@ -173,7 +173,7 @@ describe('an ACP harness', () => {
     expect(played.usages()).toHaveLength(2);
   });
 
-  it('fails with the error of its model, its protocol, or its process', async () => {
+  it('an ACP harness fails with the error of its model, its protocol, or its process', async () => {
     const fail = { status: 400, type: 'invalid_request_error', message: 'no such thing' };
     const failed = async (played: ReturnType<typeof start>) => {
       const { status, error } = await played.turn(0);
@@ -191,14 +191,14 @@ describe('an ACP harness', () => {
     expect(await failed(start('x', { wrap }))).toBe('out of order');
   });
 
-  it('authenticates by the method that the setting names', async () => {
+  it('an ACP harness authenticates by the method that the setting names', async () => {
     const played = start(scripted({ say: 'Known.' }), { command: { args: ['--auth'], env: {}, authMethod: 'key' } });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'Known.' });
   });
 });
 
 describe('the setting ACP_HARNESS', () => {
-  it('is a command with arguments and variables', () => {
+  it('the setting ACP_HARNESS is a command with arguments and variables', () => {
     const command = { command: 'qwen', args: ['--acp'], env: { OPENAI_MODEL: '{AEP_MODEL}' }, authMethod: 'key' };
     const { command: name, ...others } = command;
     expect(readCommand(JSON.stringify(command))).toEqual({ program: name, ...others });
@@ -219,7 +219,7 @@ describe('the setting ACP_HARNESS', () => {
     ]);
   });
 
-  it('enables the program once a session with it can be opened', async () => {
+  it('the setting ACP_HARNESS enables the program once a session with it can be opened', async () => {
     const isolation = (await chooseIsolation('none', 'http://127.0.0.1'))!;
     const limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
     const selfTest = openSelfTest(isolation, limits, path.join(folder, 'data'));

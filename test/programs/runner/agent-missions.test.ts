@@ -44,7 +44,7 @@ const modelCalls = async () =>
   );
 
 describe('missions that an agent works on', () => {
-  it('pass from role to role in one runner; the builder resumes its session, and each call is charged once', async () => {
+  it('missions of agents pass from role to role in one runner; the builder resumes its session, and each call is charged once', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
     // All test files of a worker process share the metrics.
     const callsBefore = await modelCalls();
@@ -66,7 +66,7 @@ describe('missions that an agent works on', () => {
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
-  it('are executed by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
+  it('missions of agents are executed by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
     // A runner without this harness completes the mission with a built-in agent.
     await missions.killRunners();
     await missions.team('acp', 'builder');
@@ -86,7 +86,7 @@ describe('missions that an agent works on', () => {
     expect(runner.output).toContain(`acp 1.2.3: ${standInAcp}`);
   });
 
-  it('begin with a checkout of the repository and with installed skills; commits are pushed, and the diff becomes an artifact', async () => {
+  it('missions of agents begin with a checkout of the repository and with installed skills; commits are pushed, and the diff becomes an artifact', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
@@ -175,7 +175,7 @@ describe('missions that an agent works on', () => {
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
   });
 
-  it('stage commits if pushes wait for approval, and continue from the staged commits; approved commits are pushed to the repository', async () => {
+  it('missions of agents stage commits if pushes wait for approval, and continue from the staged commits; approved commits are pushed to the repository', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', 'acme/careful', '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {
@@ -230,7 +230,7 @@ describe('missions that an agent works on', () => {
     expect(git('show', `mission/${runId}:a.txt`)).toBe('new');
   });
 
-  it('receive messages while they work, are interrupted, and continue', async () => {
+  it('missions of agents receive messages while they work, are interrupted, and continue', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await missions.isShown(runId, 'I wait');
@@ -252,7 +252,7 @@ describe('missions that an agent works on', () => {
     ]);
   });
 
-  it('ask a person, do not count as running while they wait, and continue with the answer', async () => {
+  it('missions of agents ask a person, do not count as running while they wait, and continue with the answer', async () => {
     await missions.killRunners();
     await team('builder');
     missions.startRunner({ RUNS_AT_ONCE: '1' });
@@ -276,7 +276,7 @@ describe('missions that an agent works on', () => {
     expect(run.messages[0].acknowledgedAt).not.toBeNull();
   });
 
-  it('show the progress of their plan and their activity; without a plan there is no progress', async () => {
+  it('missions of agents show the progress of their plan and their activity; without a plan there is no progress', async () => {
     await missions.killRunners();
     missions.startRunner();
     await team('builder');
@@ -298,7 +298,7 @@ describe('missions that an agent works on', () => {
     expect((await at())[0]).toBe(100);
   });
 
-  it('fail at a limit of their sandbox template, which the reason names', async () => {
+  it('missions of agents fail at a limit of their sandbox template, which the reason names', async () => {
     await missions.killRunners();
     missions.startRunner();
     await team('builder');
@@ -316,7 +316,7 @@ describe('missions that an agent works on', () => {
     await world.knex('projects').where({ id: missions.projectId }).update({ defaultSandboxTemplateId: null });
   });
 
-  it('are canceled together with their agents', async () => {
+  it('missions of agents are canceled together with their agents', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await missions.isShown(runId, 'I wait');
@@ -324,7 +324,7 @@ describe('missions that an agent works on', () => {
     expect(await missions.ended(runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('continue on another runner in a new session when their runner is killed', async () => {
+  it('missions of agents continue on another runner in a new session when their runner is killed', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await reached(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
@@ -336,7 +336,7 @@ describe('missions that an agent works on', () => {
     expect(run).toMatchObject({ status: 'completed', steps: [{ inputTokens: 3_600 }] });
   });
 
-  it('fail when the harness ends during a turn', async () => {
+  it('missions of agents fail when the harness ends during a turn', async () => {
     await team('builder');
     await missions.killRunners();
     missions.startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
@@ -344,7 +344,7 @@ describe('missions that an agent works on', () => {
     expect(run).toMatchObject({ status: 'failed', lastError: expect.any(String) });
   });
 
-  it('wait when the next model call exceeds the budget, and continue when a person raises it', async () => {
+  it('missions of agents wait when the next model call exceeds the budget, and continue when a person raises it', async () => {
     await missions.killRunners();
     await team('builder');
     missions.startRunner();
@@ -373,7 +373,7 @@ describe('missions that an agent works on', () => {
     await missions.graphql('mutation ($id: String!) { cancelRun(runId: $id) { id } }', { id });
   });
 
-  it('wait while the runner refuses agents, and the runner logs why', async () => {
+  it('a runner that refuses agents logs why', async () => {
     const runner = missions.startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
     await vi.waitUntil(() => runner.output.includes('is not offered'));
     expect(runner.output).toContain(
@@ -381,7 +381,7 @@ describe('missions that an agent works on', () => {
     );
   });
 
-  it('wait while the runner installs a harness, and show why an installation failed', async () => {
+  it('missions of agents wait while the runner installs a harness, and show why an installation failed', async () => {
     // The mission must wait until a harness is installed, so the runners of earlier tests, which already have one, are ended.
     await missions.killRunners();
     missions.turn(hours(1));

@@ -25,7 +25,7 @@ it('the first sample of a running process has no exaggerated CPU value; CPU is i
 });
 
 describe('a mission', () => {
-  it('fails and shows the reason when it exceeds its memory limit; the system log says how its memory is limited', async () => {
+  it('a mission fails and shows the reason when it exceeds its memory limit; the system log says how its memory is limited', async () => {
     const runner = missions.startRunner({ MEMORY_MB: '150' });
     const greedy = `const kept = Buffer.alloc(300 * 1024 ** 2, 1); setTimeout(() => kept.length, 600_000)`;
     const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
@@ -41,7 +41,7 @@ describe('a mission', () => {
     );
   });
 
-  it('fails and shows the reason when it exceeds its disk limit; its sandbox shows how much of the limit is used', async () => {
+  it('a mission fails and shows the reason when it exceeds its disk limit; its sandbox shows how much of the limit is used', async () => {
     missions.startRunner({ DISK_MB: '20', RUNS_AT_ONCE: '2' });
     const go = path.join(missions.folder, 'go');
     const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
@@ -58,7 +58,7 @@ describe('a mission', () => {
     expect(await missions.ended(slow)).toMatchObject({ status: 'failed', lastError });
   });
 
-  it('cannot harm the machine or other missions with a fork bomb', async () => {
+  it('a mission cannot harm the machine or other missions with a fork bomb', async () => {
     const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
     const caps = await chooseCaps(kind);
     // On a machine without cgroups and rlimits, a runner cannot limit processes, and its description of the limits says so.
@@ -88,7 +88,7 @@ describe('control groups', () => {
   const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
 
   // A folder in place of the kernel's control groups: it stores what is written and has no effect.
-  it('have their limits before a process joins, and report when memory ran out', async () => {
+  it('control groups have their limits before a process joins, and report when memory ran out', async () => {
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu memory pids\n');
     const open = (await findCgroups([path.join(folder, 'nowhere'), folder], async () => true))!;
     const group = open('step_1', { ...limits, cpus: 0.25 });
@@ -111,13 +111,13 @@ describe('control groups', () => {
     expect(await group.isOverMemory()).toBe(true);
   });
 
-  it('are not used if memory and processes are not delegated or nothing is capped', async () => {
+  it('control groups are not used if memory and processes are not delegated or nothing is capped', async () => {
     expect(await findCgroups([folder], async () => false)).toBeNull();
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu\n');
     expect(await findCgroups([folder], async () => true)).toBeNull();
   });
 
-  it('are not used if the group is shared, and the runner stays in the shared group', async () => {
+  it('control groups are not used if the group is shared, and the runner stays in the shared group', async () => {
     const shared = path.join(folder, 'shared');
     // The runner writes to the file `cgroup.subtree_control` of a group to divide the group into subgroups. The kernel refuses this write while other
     // processes are in the group. In this test, a folder at the path of the file makes the write fail.
@@ -127,7 +127,7 @@ describe('control groups', () => {
     expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
-  it('are created below the group of this process; root can also create them below the root group', () => {
+  it('control groups are created below the group of this process; root can also create them below the root group', () => {
     writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
     writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
     const own = '/sys/fs/cgroup/user.slice/runner.scope';
@@ -137,7 +137,7 @@ describe('control groups', () => {
 });
 
 describe('the caps of missions', () => {
-  it('are enforced by cgroups if these are available, else by rlimits and measurement, and the runner says which', async () => {
+  it('the caps of missions are enforced by cgroups if these are available, else by rlimits and measurement, and the runner says which', async () => {
     const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>

@@ -63,7 +63,7 @@ const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
 describe('a runner that is killed', () => {
-  it('is replaced by a runner on another machine, with all files and in the same session; each call is charged once', async () => {
+  it('a runner that is killed is replaced by a runner on another machine, with all files and in the same session; each call is charged once', async () => {
     startRunner();
     const runId = await missions.mission('[commit] [draft] [wait]', site);
     await missions.isShown(runId, 'I wait');
@@ -89,7 +89,7 @@ describe('a runner that is killed', () => {
     expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
   });
 
-  it('is replaced by a runner that begins a new session with a summary of the earlier work when there is no checkpoint', async () => {
+  it('a runner that is killed is replaced by a runner that begins a new session with a summary of the earlier work when there is no checkpoint', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const runId = await missions.mission('[draft] [wait]');
     await missions.isShown(runId, 'I wait');
@@ -104,7 +104,7 @@ describe('a runner that is killed', () => {
 });
 
 describe('a run that has ended', () => {
-  it('is continued on another machine, on its own branch', async () => {
+  it('a run that has ended is continued on another machine, on its own branch', async () => {
     const kept = path.join(folder, 'kept');
     const runner = startRunner({ WORKSPACES_DIR: kept });
     const first = await missions.mission('[commit] [draft]', site);
@@ -125,7 +125,7 @@ describe('a run that has ended', () => {
     expect(readdirSync(path.join(kept, first))).toContain('draft.txt');
   });
 
-  it('is continued after it was canceled, even in a project without a repository', async () => {
+  it('a run is continued after it was canceled, even in a project without a repository', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const first = await missions.mission('[draft] [wait]');
     await missions.isShown(first, 'I wait');
@@ -169,7 +169,7 @@ function settingsOf(level: string): Record<string, string> | null {
 }
 
 describe.each(['cell', 'container'])('a step in a %s that continues on another machine', (level) => {
-  it('has its files there; an environment that is set up on that machine is not used for other missions', async ({
+  it('a step that continues on another machine has its files there; an environment that is set up on that machine is not used for other missions', async ({
     skip,
   }) => {
     const settings = settingsOf(level);

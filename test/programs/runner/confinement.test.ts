@@ -22,11 +22,11 @@ describe('the confinement of scripts', () => {
     ['bubblewrap', ['unshare', 'bubblewrap']],
     ['unshare', ['unshare']],
     ['none', []],
-  ])('is %s where %j are available', async (kind, offered) => {
+  ])('the confinement of scripts is %s where %j are available', async (kind, offered) => {
     expect((await chooseConfinement('auto', false, offering(...offered))).kind).toBe(kind);
   });
 
-  it('states what a script can reach when the runner is root, and when it is another user', async () => {
+  it('the description of the confinement states what a script can reach when the runner is root, and when it is another user', async () => {
     const said = async (isRoot: boolean, ...kinds: Kind[]) =>
       (await chooseConfinement('auto', isRoot, offering(...kinds))).description;
     expect(await said(true, 'bubblewrap')).toMatch(
@@ -41,7 +41,7 @@ describe('the confinement of scripts', () => {
     );
   });
 
-  it('is the one that the setting names; the runner fails if that confinement does not work', async () => {
+  it('the confinement of scripts is the one that the setting names; the runner fails if that confinement does not work', async () => {
     expect((await chooseConfinement('unshare', false, offering('bubblewrap', 'unshare'))).kind).toBe('unshare');
     await expect(chooseConfinement('bubblewrap', false, offering('unshare'))).rejects.toThrow(
       'CONFINEMENT: bubblewrap does not work on this machine.',

@@ -38,7 +38,7 @@ describe('missions that an agent works on', () => {
     });
     const keys = () => new Set(models.seen.map(({ headers }) => headers['x-api-key']));
 
-    it('run in a runner that has no key of its own; the key of the organization is neither logged nor leaked', async () => {
+    it('missions with a connected model run in a runner that has no key of its own; the key of the organization is neither logged nor leaked', async () => {
       await connect('sk-organization');
       await team('builder');
       const runner = missions.startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
@@ -51,7 +51,7 @@ describe('missions that an agent works on', () => {
       expect(runner.output + (await missions.shown(runId)).join()).not.toContain('sk-organization');
     });
 
-    it('use the key of the organization instead of the runner’s; a rotated key applies from the next heartbeat', async () => {
+    it('missions with a connected model use the key of the organization instead of the runner’s; a rotated key applies from the next heartbeat', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -68,7 +68,7 @@ describe('missions that an agent works on', () => {
       expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
     });
 
-    it('are charged at the prices of the connector', async () => {
+    it('missions with a connected model are charged at the prices of the connector', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -90,7 +90,7 @@ describe('missions that an agent works on', () => {
       expect(listed).toBeLessThan(0.1);
     });
 
-    it('fail with the reason when the connector is revoked', async () => {
+    it('missions with a connected model fail with the reason when the connector is revoked', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -102,7 +102,7 @@ describe('missions that an agent works on', () => {
       expect(keys()).toEqual(new Set(['sk-organization']));
     });
 
-    it('fail with the reason when the vendor rejects the key', async () => {
+    it('missions with a connected model fail with the reason when the vendor rejects the key', async () => {
       const id = await connect('sk-organization');
       openOutbound({ allowLoopback: true });
       models.settings.key = 'sk-another';

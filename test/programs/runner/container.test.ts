@@ -45,7 +45,7 @@ describe('a mission in a container', () => {
     runner = missions.startRunner({ ...settings, MEMORY_MB: '700' });
   });
 
-  it('runs its harness through the gateway, and leaves no container', async () => {
+  it('a mission in a container runs its harness through the gateway, and leaves no container', async () => {
     const runId = await missions.mission('Work.');
     expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
     expect(await missions.log(runId, 'system')).toContain('Missions run in containers: no network but');
@@ -60,7 +60,7 @@ describe('a mission in a container', () => {
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
   });
 
-  it('is asked to end before its container is removed', async () => {
+  it('a mission in a container is asked to end before its container is removed', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     expect(containers()).toContain(ofAgent());
@@ -70,7 +70,7 @@ describe('a mission in a container', () => {
     expect(said().map(([command]) => command)).toEqual(expect.arrayContaining(['kill', 'inspect', 'rm']));
   });
 
-  it('ends with the reason when it runs out of memory', async () => {
+  it('a mission in a container ends with the reason when it runs out of memory', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     const pid = ofAgent();
@@ -82,7 +82,7 @@ describe('a mission in a container', () => {
     });
   });
 
-  it('ends when its runner ends, even by SIGKILL', async () => {
+  it('a mission in a container ends when its runner ends, even by SIGKILL', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     const pid = Number(readFileSync(path.join(engine, ofAgent())));
@@ -92,7 +92,7 @@ describe('a mission in a container', () => {
 });
 
 describe('containers', () => {
-  it('are rejected with a reason on machines where they do not work', async () => {
+  it('containers are rejected with a reason on machines where they do not work', async () => {
     const asked = (env: Record<string, string>) =>
       chooseIsolation('container', 'http://localhost:4000', undefined, () => findContainers(env));
     await expect(asked({ PATH: '/nowhere' })).rejects.toThrow(
@@ -112,7 +112,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('run in Podman when the Docker client has no running engine', async () => {
+  it('containers run in Podman when the Docker client has no running engine', async () => {
     const folder = path.join(missions.folder, 'engines');
     mkdirSync(folder);
     const put = (name: string, script: string) =>
@@ -130,7 +130,7 @@ describe('containers', () => {
     expect(reasonOf(failure)).toBe('docker: Cannot connect to the Docker daemon.');
   });
 
-  it('log advice if Podman copies the image for each container', async () => {
+  it('a runner logs advice if Podman copies the image for each container', async () => {
     const podman = path.join(missions.folder, 'podman');
     for (const [driver, advice] of [
       ['vfs', /^Podman copies the image for every container/],
@@ -143,7 +143,7 @@ describe('containers', () => {
     expect(await adviceFor({ program: docker, image: 'node' })).toBe('');
   });
 
-  it('reject a harness that they cannot run, with a reason', async () => {
+  it('a harness that containers cannot run is rejected with a reason', async () => {
     process.env.DOCKER_HOST = settings.DOCKER_HOST;
     const run = runIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
     const put = (name: string, script: string, mode: number) => {
@@ -169,7 +169,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('report the error of the container engine when the engine cannot start them', async () => {
+  it('the error of the container engine is reported when the engine cannot start a container', async () => {
     const container = { ask: async () => {}, remove: async () => {} };
     const wrap = (): Command => ['sh', ['-c', 'echo "Cannot connect to the Docker daemon" >&2; exit 125']];
     const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isConfined: true, wrap, container };
@@ -178,7 +178,7 @@ describe('containers', () => {
     expect(await started.ended).toBe('the container engine failed: Cannot connect to the Docker daemon');
   });
 
-  it('have the requested confinement, and get their variables from a file that only the runner can read', async () => {
+  it('containers have the requested confinement, and get their variables from a file that only the runner can read', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
     const limits = { cpus: 0.5, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };

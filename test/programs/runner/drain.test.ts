@@ -11,7 +11,7 @@ const { world, alice, folder, startRunner, mission, look, until, ended, killRunn
 afterAll(killRunners);
 afterAll(close);
 
-it('A runner continues although an older platform cannot tell it about drains and releases, and learns of both when the platform has been updated', async () => {
+it('a runner continues although an older platform cannot tell it about drains and releases, and learns of both when the platform has been updated', async () => {
   const orders = vi
     .fn()
     .mockRejectedValueOnce(new RequestRejected('invalid_request', 'Cannot query field "runtimeOrders".'))
@@ -24,7 +24,7 @@ it('A runner continues although an older platform cannot tell it about drains an
   expect([orders.mock.calls.length, lines]).toEqual([2, ['The runner drains: it takes no new missions.']]);
 });
 
-it('A runner that drains finishes its mission, takes no other, ends, and is no longer listed', async () => {
+it('a runner that drains finishes its mission, takes no other, ends, and is no longer listed', async () => {
   const runner = startRunner(undefined, { RUNS_AT_ONCE: '2', RUNNER_LABELS: 'gpu, arm64' });
   const exited = once(runner.process, 'exit');
   const mark = path.join(folder, 'drained');

@@ -38,7 +38,9 @@ afterEach(check);
 let daemonCount = 0;
 
 describe.each(['cell', 'container'])('an environment in a %s', (level) => {
-  it('is set up once, with its own network and secrets; the next mission starts in it', async ({ skip }) => {
+  it('an environment is set up once, with its own network and secrets; the next mission starts in it', async ({
+    skip,
+  }) => {
     const capabilities = await capabilitiesFor(level);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const first = await run(capabilities, environmentOf(), look);
@@ -72,7 +74,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect((await run(capabilities, changed, 'ls node_modules')).printed).toContain('No such file');
   });
 
-  it('replaces the placeholder of a secret by the value in requests to the hosts of the secret, even if an earlier setup wrote the placeholder to a file', async ({
+  it('an environment replaces the placeholder of a secret by the value in requests to the hosts of the secret, even if an earlier setup wrote the placeholder to a file', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-hosts`);
@@ -94,7 +96,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(Array(5).fill('Bearer the-real-value'));
   });
 
-  it('lets a hostile program reach only hosts of its policy, and only through the proxy of its mission', async ({
+  it('an environment lets a hostile program reach only hosts of its policy, and only through the proxy of its mission', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-attacked`);
@@ -131,7 +133,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
       expect(verdicts).toContainEqual([name, 'not_public']);
   });
 
-  it('cannot set variables that the runner reserves for its own programs', async ({ skip }) => {
+  it('an environment cannot set variables that the runner reserves for its own programs', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const variables = ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS'].map((name) => ({ name, value: './x' }));
@@ -141,7 +143,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     );
   });
 
-  it('is prepared once for concurrent missions', async ({ skip }) => {
+  it('an environment is prepared once for concurrent missions', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level, `${level}-together`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const runs = await Promise.all([1, 2, 3].map(() => run(capabilities, environmentOf(), look)));
@@ -149,7 +151,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(['/answer']);
   });
 
-  it('is not stored when its setup fails; the error contains the last lines that the setup printed', async ({
+  it('an environment is not stored when its setup fails; the error contains the last lines that the setup printed', async ({
     skip,
   }) => {
     const capabilities = await capabilitiesFor(level, `${level}-failing`);
@@ -300,7 +302,7 @@ describe('the store of prepared environments', () => {
   };
   const setup = { work: [], seconds: 1 };
 
-  it('shares downloads between concurrent setups of one organization, and never with a setup of another organization', async () => {
+  it('the store of prepared environments shares downloads between concurrent setups of one organization, and never with a setup of another organization', async () => {
     const store = path.join(folder, 'caches');
     const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
     const places = ['one', 'two', 'three'].map(placeFor);
@@ -324,9 +326,11 @@ describe('the store of prepared environments', () => {
     expect(readdirSync(path.join(store, 'org_1'))).not.toContain('caches');
   });
 
-  it.skipIf(spawnSync('flock', ['--version']).error)('is written by one of several runners at a time', async () => {
-    const [store, told] = [path.join(folder, 'runners'), path.join(folder, 'told')];
-    const runner = `import { openPrepared } from './src/runner/workspace/prepared.ts';
+  it.skipIf(spawnSync('flock', ['--version']).error)(
+    'the store of prepared environments is written by one of several runners at a time',
+    async () => {
+      const [store, told] = [path.join(folder, 'runners'), path.join(folder, 'told')];
+      const runner = `import { openPrepared } from './src/runner/workspace/prepared.ts';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 const prepared = openPrepared({ folder: '${store}', keepMs: 1e9, maxBytes: 2 ** 30 });
@@ -335,12 +339,15 @@ await prepared.alone('org_1', 'key', async () => {
   execFileSync('sleep', ['0.3']);
   appendFileSync('${told}', 'ends ');
 });`;
-    const args = ['--import', 'tsx', '--input-type=module', '--eval', runner];
-    await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args)));
-    expect(readFileSync(told, 'utf8')).toBe('begins ends '.repeat(3));
-  });
+      const args = ['--import', 'tsx', '--input-type=module', '--eval', runner];
+      await Promise.all([1, 2, 3].map(() => promisify(execFile)(process.execPath, args)));
+      expect(readFileSync(told, 'utf8')).toBe('begins ends '.repeat(3));
+    },
+  );
 
-  it('stores nothing on a full disk, and removes what was written', async ({ skip }) => {
+  it('the store of prepared environments stores nothing on a full disk, and removes what was written', async ({
+    skip,
+  }) => {
     const store = path.join(folder, 'full');
     mkdirSync(store);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', store]).status !== 0) return skip('needs root');
@@ -355,7 +362,7 @@ await prepared.alone('org_1', 'key', async () => {
     }
   });
 
-  it('does not follow links that lead out of the checkout, and removes entries by age and size', async () => {
+  it('the store of prepared environments does not follow links that lead out of the checkout, and removes entries by age and size', async () => {
     const store = path.join(folder, 'store');
     const [from, to] = ['from', 'to'].map((name) => path.join(folder, name));
     for (const at of [from!, to!])
@@ -391,20 +398,20 @@ describe('the mask of secrets', () => {
     ['in URL encoding', 'p@ss word/1', `?t=${encodeURIComponent('p@ss word/1')}`],
     ['in JSON', 'a"b\\c"d', JSON.stringify({ x: 'a"b\\c"d' })],
     ['line by line', '-----BEGIN KEY-----\nMIIEvQIBADANBg\n-----END KEY-----', 'MIIEvQIBADANBg'],
-  ])('hides a secret value %s', (_, value, text) => {
+  ])('the mask of secrets hides a secret value %s', (_, value, text) => {
     const mask = createMask([value]);
     expect(mask(text)).toContain('[secret]');
     for (const part of value.split('\n')) expect(mask(text)).not.toContain(part);
   });
 
-  it('never makes a text longer', () => {
+  it('the mask of secrets never makes a text longer', () => {
     const mask = createMask(['1234', '1234567', 'secret', 'the-value']);
     const text = '1234 1234567 secret the-value '.repeat(500);
     expect(mask(text).length).toBeLessThanOrEqual(text.length);
     for (const value of ['1234', '1234567', 'the-value']) expect(mask(text)).not.toContain(value);
   });
 
-  it('ignores values of one character', () => {
+  it('the mask of secrets ignores values of one character', () => {
     expect(createMask(['a', '', 'ab '])('a banana')).toBe('a banana');
   });
 });

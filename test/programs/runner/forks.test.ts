@@ -92,7 +92,7 @@ const callsOf = (runId: string) =>
 const seenSince = (from: number): Json[] => missions.models.seen.slice(from);
 
 describe('a fork', () => {
-  it('continues at a call with another model and message: earlier calls reach neither the model nor people, and cost nothing', async () => {
+  it('a fork continues at a call with another model and message: earlier calls reach neither the model nor people, and cost nothing', async () => {
     const question = { question: 'Which colour?', choices: ['Red', 'Blue'] };
     source = await missions.mission(
       scripted(
@@ -170,7 +170,7 @@ describe('a fork', () => {
     expect((await forkOf(source)).forks).toEqual([{ runId: body.id }]);
   });
 
-  it('can be forked itself, and its recording can be replayed', async () => {
+  it('a fork can be forked itself, and its recording can be replayed', async () => {
     const { data } = await callsOf(forked);
     expect(data.map(({ number, model }: Json) => [number, model])).toEqual([
       [2, 'claude-sonnet-4-5'],
@@ -204,7 +204,7 @@ describe('a fork', () => {
   });
 
   it.skipIf(typeof launched === 'string')(
-    'is started on the page of the mission; the page of the fork names the mission and the call it was forked from',
+    'a fork is started on the page of the mission; the page of the fork names the mission and the call it was forked from',
     async () => {
       const pages = createPageInspector(launched as Browser, world.url);
       const session = await world.session(missions.alice.person, missions.alice.organization.id);
@@ -236,7 +236,7 @@ describe('a fork', () => {
     },
   );
 
-  it('pushes nothing if its runner stops during the replay; another runner then repeats the replay, and continues with the chosen version of the agent', async () => {
+  it('a fork pushes nothing if its runner stops during the replay; another runner then repeats the replay, and continues with the chosen version of the agent', async () => {
     const change = { userPrompt: 'Speak French.' };
     expect((await world.rest('PATCH', `/agents/${agentId}`, { token, body: change })).status).toBe(200);
     for (const file of [gate, `${gate}.begun`]) rmSync(file);
@@ -261,7 +261,7 @@ describe('a fork', () => {
     expect(await forkOf(id)).toMatchObject({ fork: { call: 6, calls: 5, agentVersion: 2, prompt: null } });
   });
 
-  it('fails with the first difference when its replay departs from the recording', async () => {
+  it('a fork fails with the first difference when its replay departs from the recording', async () => {
     writeFileSync(gate, 'other\n');
     const from = missions.models.seen.length;
     const { id } = await forkInGraph({ call: 6 });
@@ -275,7 +275,7 @@ describe('a fork', () => {
     writeFileSync(gate, '');
   });
 
-  it('is refused for a call that cannot be forked, an unknown model or version, and a person who is not allowed to read recordings', async () => {
+  it('a fork is refused for a call that cannot be forked, an unknown model or version, and a person who is not allowed to read recordings', async () => {
     const refusals: [Record<string, unknown>, number, string][] = [
       [{ call: 7 }, 400, 'call: must be the number of a recorded call of the step, at most 6.'],
       [{ call: 3 }, 400, 'call: must be the call of a model; this one is the call of a tool.'],
@@ -299,7 +299,7 @@ describe('a fork', () => {
     expect(await world.knex('runs').where({ status: 'running' })).toEqual([]);
   });
 
-  it('fails with a clear error when the recording is deleted before its replay; further forks of the same run are refused', async () => {
+  it('a fork fails with a clear error when the recording is deleted before its replay; further forks of the same run are refused', async () => {
     await missions.killRunners();
     const { id } = await forkInGraph({ call: 5 });
     await missions.graphql('mutation { setRecordingSettings(isEnabled: false, days: 30) { isEnabled } }', {});

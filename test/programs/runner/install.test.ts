@@ -87,7 +87,7 @@ const broken = (): Pinned => {
 };
 
 describe('the pinned harnesses', () => {
-  it('are the releases that their drivers are tested with', () => {
+  it('the pinned harnesses are the releases that their drivers are tested with', () => {
     const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
     for (const harness of ['opencode', 'codex'] as const) {
       const { version: own, files } = pinned(harness, linux) as Pinned;
@@ -108,7 +108,7 @@ describe('the pinned harnesses', () => {
       expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
   });
 
-  it('are installed when a model that they support is connected: one harness for built-in agents, other harnesses if an agent names them', () => {
+  it('the pinned harnesses are installed when a model that they support is connected: one harness for built-in agents, other harnesses if an agent names them', () => {
     const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
       wantedHarnesses({ modelVendors, harnesses } as never, {
         own: own as never,
@@ -126,7 +126,7 @@ describe('the pinned harnesses', () => {
 });
 
 describe('an installation', () => {
-  it('leaves only the program, which all accounts can read; it removes other releases of the harness, and repairs a broken installation', async () => {
+  it('the installation of a harness leaves only the program, which all accounts can read; it removes other releases of the harness, and repairs a broken installation', async () => {
     for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
     const program = await run();
     expect(program).toBe(programIn(folder, opencode));
@@ -141,13 +141,13 @@ describe('an installation', () => {
     await check(program);
   });
 
-  it('is downloaded only once when two runners start it at the same time', async () => {
+  it('the installation of a harness is downloaded only once when two runners start it at the same time', async () => {
     const [one, other] = await Promise.all([run(), run()]);
     expect(one).toBe(other);
     expect(registry.tarballs()).toHaveLength(1);
   });
 
-  it('leaves out packages for other machines', async () => {
+  it('the installation of a harness leaves out packages for other machines', async () => {
     const codex = codexVersion;
     const os = ['none'];
     const platforms = Object.fromEntries(
@@ -169,7 +169,7 @@ describe('an installation', () => {
     expect(readdirSync(modules).sort()).toEqual(['codex', 'codex-test-x64']);
   });
 
-  it('continues where a killed process left it', async () => {
+  it('the installation of a harness continues where a killed process left it', async () => {
     registry.hold(true);
     const source = `import { install } from './src/runner/harness/install.ts';
       await install({ ...JSON.parse(process.env.OPTIONS), env: process.env, progress() {}, check: async () => { throw new Error(); },
@@ -208,7 +208,7 @@ describe('the command of the runner', () => {
     return { code, output };
   };
 
-  it('installs a harness from the registry, prints its path or the error, and lists the harnesses', async () => {
+  it('the command of the runner installs a harness from the registry, prints its path or the error, and lists the harnesses', async () => {
     const there = programIn(folder, pinned('codex', { ...thisMachine(), name: 'linux-x64' }) as Pinned);
     mkdirSync(path.dirname(there), { recursive: true });
     const codex = codexVersion;
@@ -249,13 +249,13 @@ describe('an installation that fails', () => {
     ['its folder cannot be written (ENOTDIR)', () => ({ folder: path.join(process.execPath, 'harnesses') })],
   ];
   for (const [reason, options] of failing) {
-    it(`reports the reason and leaves no files: ${reason}`, async () => {
+    it(`a failed installation of a harness reports the reason and leaves no files: ${reason}`, async () => {
       await expect(run(options())).rejects.toThrow(reason);
       expect(readdirSync(folder)).toEqual([]);
     });
   }
 
-  it('reports that npm is missing', async () => {
+  it('a failed installation of a harness reports that npm is missing', async () => {
     vi.spyOn(process, 'execPath', 'get').mockReturnValue('/nowhere/node');
     await expect(run({ env: environment({ PATH: '/nowhere' }) })).rejects.toThrow('there is no npm in PATH');
     vi.restoreAllMocks();

@@ -26,7 +26,7 @@ afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
 describe.each(combinations)('a runner of $user.name with the isolation $level', ({ user, level }) => {
-  it('checks the repository out, takes checkpoints, pushes, continues from a checkpoint, and lets a researcher read files', async ({
+  it('a runner checks the repository out, takes checkpoints, pushes, continues from a checkpoint, and lets a researcher read files', async ({
     skip,
   }) => {
     const settings = settingsOf(user, level);

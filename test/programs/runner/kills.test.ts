@@ -74,7 +74,7 @@ const isReleased = (runId: string) =>
   });
 
 describe.skipIf(!isLinux)('missions at every step', () => {
-  it('fail with the reason when their harness is killed', async () => {
+  it('missions fail with the reason when their harness is killed', async () => {
     missions.startRunner({ RUNS_AT_ONCE: '3' });
     const runIds = await beginAll();
     const harnesses = runIds.flatMap(processesOf).filter(({ command }) => command.includes('stand-in-claude'));
@@ -85,7 +85,7 @@ describe.skipIf(!isLinux)('missions at every step', () => {
     await Promise.all(runIds.map(noneIsLeft));
   });
 
-  it('leave no process when their runner is killed, and are completed by another one', async () => {
+  it('missions leave no process when their runner is killed, and are completed by another one', async () => {
     missions.startRunner({ RUNS_AT_ONCE: '3' });
     const runIds = await beginAll();
     const foldersOfRunners = () => readdirSync(missions.folder).filter((name) => /^(mirrors|mission)-/.test(name));
@@ -135,7 +135,7 @@ describe('a platform that fails', () => {
     return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
   }
 
-  it('completes each mission once although every response is lost once', async () => {
+  it('each mission completes once although every response of the platform is lost once', async () => {
     const lost = new Set<string>();
     const { server, url } = await openWire((kind) => {
       const isLost = !lost.has(kind);
@@ -166,7 +166,7 @@ describe('a platform that fails', () => {
     server.close();
   });
 
-  it('keeps the mission and its lease when it answers 503 for longer than the lease', async () => {
+  it('a runner keeps the mission and its lease when the platform answers 503 for longer than the lease', async () => {
     let isAway = false;
     let isNoticed = false;
     const { server, url } = await openWire((kind) => {
@@ -189,7 +189,7 @@ describe('a platform that fails', () => {
     server.close();
   });
 
-  it('can be killed and restarted, and the mission continues in the same step', async () => {
+  it('a mission continues in the same step when the platform is killed and another service process replaces it', async () => {
     const service = startService(missions.world.connection, await freePort());
     await service.ready;
     let { url } = service;

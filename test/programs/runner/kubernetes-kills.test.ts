@@ -62,7 +62,7 @@ describe.each([
     await missions.until(async () => leftIn(cluster) === '' && nodes.running().length === warm);
   }
 
-  it('end once each, and leave no leases, sandboxes or objects behind when their nodes are lost while the runner is down', async () => {
+  it('missions in pods end once each, and leave no leases, sandboxes or objects behind when their nodes are lost while the runner is down', async () => {
     const { missions, cluster, restart } = world;
     await restart();
     const runIds = await start(4, '1500', 4);
@@ -72,7 +72,7 @@ describe.each([
     await endOnce(runIds);
   });
 
-  it('end once each, and leave nothing, while a node, the runner and the API server are killed', async () => {
+  it('missions in pods end once each, and leave nothing, while a node, the runner and the API server are killed', async () => {
     const { cluster, running, restart } = world;
     await running();
     const runIds = await start(12, '1500', 4);

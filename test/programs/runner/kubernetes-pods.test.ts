@@ -56,7 +56,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     return (await promisify(execFile)(file, args, { env: passed })).stdout;
   }
 
-  it('has only those folders of the mission that are meant for it', async () => {
+  it('a container of a pod has only those folders of the mission that are meant for it', async () => {
     const seen = async (name: PodContainer) => (await run(name, 'ls /mission')).trim().split('\n');
     expect(await seen('agent')).toEqual(['artifacts', 'home', 'root', 'skills', 'start-agent', 'work']);
     expect(await seen('reader')).toEqual(['artifacts', 'home', 'skills', 'start-reader', 'work']);
@@ -64,7 +64,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     expect(await seen('reader-servers')).toEqual(['skills', 'start-reader-servers', 'tmp', 'work']);
   });
 
-  it('hides from agents the variables and files of the MCP servers that it runs, and cannot write to the checkout of an agent that only reads', async () => {
+  it('a container of a pod hides from agents the variables and files of the MCP servers that it runs, and cannot write to the checkout of an agent that only reads', async () => {
     const waits = 'echo package > /mission/tmp/package; : > ready; until [ -e done ]; do sleep 0.05; done';
     const server = run('servers', waits, { TOKEN: 'secret-of-a-server' });
     const look = 'until [ -e ready ]; do sleep 0.05; done; cat /proc/[0-9]*/environ /mission/tmp/package 2>&1; :';
@@ -76,7 +76,7 @@ describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
     await server;
   });
 
-  it('continues when its pod is shut down, so that the runner can save the work', async () => {
+  it('a container of a pod continues when its pod is shut down, so that the runner can save the work', async () => {
     const working = run('agent', ': > working; until [ -e saved ]; do sleep 0.05; done; echo saved');
     await run('agent', 'until [ -e working ]; do sleep 0.05; done');
     nodes.ask('pod');
@@ -89,7 +89,7 @@ describe('programs of a container', () => {
   const socket = starterSocket(folder, 'agent');
   for (const one of ['start-agent', 'work', 'home', 'start-reader']) mkdirSync(path.join(folder, one));
 
-  it('cannot stop the runner by taking the place of the program that starts them and sending false responses', async () => {
+  it('programs of a container cannot stop the runner by taking the place of the program that starts them and sending false responses', async () => {
     let answer = 'no JSON';
     const at = starterSocket(folder, 'reader');
     const starter = listen((from) => from.on('error', () => {}).end(answer)).listen(at);
@@ -101,34 +101,37 @@ describe('programs of a container', () => {
     starter.close();
   });
 
-  it('end when no runner connects to the container', async () => {
+  it('programs of a container end when no runner connects to the container', async () => {
     const started = JSON.stringify({ socket: `${socket}-alone`, ports: [], server: null, holdMs: 1 });
     const options = { env: { MISSION_PORTS: '1' }, stdio: 'ignore' } as const;
     const starter = spawn(process.execPath, ['--eval', starterProgram, started], options);
     expect(await once(starter, 'exit')).toEqual([1, null]);
   });
 
-  it.skipIf(!hasBubblewrap)('leave no process behind, even a hidden one, and other programs continue', async () => {
-    const started = JSON.stringify({ socket, ports: [], server: null, holdMs: 600_000 });
-    const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
-    const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];
-    const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, MISSION_PORTS: '1' };
-    const container = spawn('bwrap', [...unprivilegedOptions(), ...root, ...shell], { env, stdio: 'ignore' });
-    const run = (script: string) => {
-      const place = { work: path.join(folder, 'work'), home: path.join(folder, 'home') };
-      const [file, args, variables] = openPod(folder, [1, 2, 3]).open(place, limits).wrap('sh', ['-c', script], {});
-      return promisify(execFile)(file, args, { env: variables });
-    };
-    const listed = async () =>
-      (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
-    await vi.waitFor(() => run(':'), 20_000);
-    const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
-    const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
-    await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
-    await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
-    await run('touch done');
-    await long;
-    expect(await listed()).toEqual(['']);
-    container.kill('SIGKILL');
-  });
+  it.skipIf(!hasBubblewrap)(
+    'programs of a container leave no process behind, even a hidden one, and other programs continue',
+    async () => {
+      const started = JSON.stringify({ socket, ports: [], server: null, holdMs: 600_000 });
+      const root = ['--ro-bind', '/', '/', '--bind', folder, folder, '--proc', '/proc', '--dev', '/dev', '--as-pid-1'];
+      const shell = ['sh', '-c', 'node --eval "$0" "$1" & wait $!', starterProgram, started];
+      const env = { PATH: `${path.dirname(process.execPath)}:${process.env.PATH}`, MISSION_PORTS: '1' };
+      const container = spawn('bwrap', [...unprivilegedOptions(), ...root, ...shell], { env, stdio: 'ignore' });
+      const run = (script: string) => {
+        const place = { work: path.join(folder, 'work'), home: path.join(folder, 'home') };
+        const [file, args, variables] = openPod(folder, [1, 2, 3]).open(place, limits).wrap('sh', ['-c', script], {});
+        return promisify(execFile)(file, args, { env: variables });
+      };
+      const listed = async () =>
+        (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
+      await vi.waitFor(() => run(':'), 20_000);
+      const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
+      const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
+      await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
+      await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
+      await run('touch done');
+      await long;
+      expect(await listed()).toEqual(['']);
+      container.kill('SIGKILL');
+    },
+  );
 });

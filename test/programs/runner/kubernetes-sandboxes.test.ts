@@ -24,7 +24,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
   });
   afterAll(() => world.close());
 
-  it('gets a pod that was started in advance, and leaves neither objects nor processes behind', async () => {
+  it('a mission with a SandboxClaim gets a pod that was started in advance, and leaves neither objects nor processes behind', async () => {
     const { missions, cluster, objectsOf, running } = world;
     const runner = await running();
     await missions.team('shell', 'builder');
@@ -67,7 +67,7 @@ describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim
 
   itSurvivesLosses(() => world);
 
-  it('runs as a Job if the rights for claims are missing; templates without missions are removed', async () => {
+  it('a mission runs as a Job if the rights for claims are missing; templates without missions are removed', async () => {
     const { missions, cluster, start, restart } = world;
     await missions.killRunners();
     cluster.rules.lacking = new Set(['patch sandboxclaims']);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
-  it('executes a script, stores its log and its artifact, and leaves no process behind', async () => {
+  it('a mission in a pod executes a script, stores its log and its artifact, and leaves no process behind', async () => {
     const { missions, cluster, objectsOf, running } = world;
     await missions.team('shell', 'builder');
     const runner = await running();
@@ -44,7 +44,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     expect(JSON.stringify([...cluster.objects.jobs.values()])).not.toMatch(/srv_|real-key/);
   });
 
-  it('calls the model of its agent through the relay', async () => {
+  it('a mission in a pod calls the model of its agent through the relay', async () => {
     const { missions } = world;
     await missions.team('claude-code', 'builder');
     expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'completed' });
@@ -53,7 +53,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
 
   itSurvivesLosses(() => world);
 
-  it('is handed back with the reason when a quota refuses its Job', async () => {
+  it('a mission in a pod is handed back with the reason when a quota refuses its Job', async () => {
     const { missions, cluster, running } = world;
     const runner = await running();
     cluster.rules.admit = () => 'exceeded quota: missions, requested: count/jobs.batch=1';
@@ -64,7 +64,7 @@ describe.skipIf(!hasBubblewrap)('a mission in a pod', () => {
     await missions.steer('cancelRun', runId);
   });
 
-  it('continues when its runner is restarted, even if the cluster is full and refuses the test pod', async () => {
+  it('a mission in a pod continues when its runner is restarted, even if the cluster is full and refuses the test pod', async () => {
     const { missions, cluster, restart, start } = world;
     await restart();
     await missions.team('claude-code', 'builder');
@@ -88,7 +88,7 @@ describe.skipIf(!hasBubblewrap)('a runner of a cluster', () => {
     return started.output;
   }
 
-  it('names the rights that it lacks and the objects that the cluster refuses, and does not start', async () => {
+  it('a runner of a cluster names the rights that it lacks and the objects that the cluster refuses, and does not start', async () => {
     await world.missions.killRunners();
     const { rules } = world.cluster;
     rules.lacking = new Set(['create jobs', 'list events']);

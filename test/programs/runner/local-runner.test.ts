@@ -38,7 +38,7 @@ describe('one local runner', () => {
   beforeAll(() => void startRunner(service, { RUNS_AT_ONCE: '5' }));
   afterAll(killRunners);
 
-  it('runs a script and stores its log, artifacts and costs', async () => {
+  it('a local runner runs a script and stores its log, artifacts and costs', async () => {
     const mark = path.join(folder, 'measured');
     const script = `
       echo "::plan One | Two | Three"; echo "::step One"; echo "::step Four"; echo "::thought Let me see"; echo "::progress 50 Halfway"; echo "::cost 0.25"
@@ -108,7 +108,7 @@ describe('one local runner', () => {
     expect(data).toMatchObject([{ status: 'destroyed', workerName: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }]);
   });
 
-  it('accepts binary output and unusual file names of a script', async () => {
+  it('a local runner accepts binary output and unusual file names of a script', async () => {
     const script = `
       echo "::cost 99999"; echo "::cost 1e999"; echo "::cost 0.1"; echo "::cost 0.2"; echo "::action"; echo "::plan |"
       echo "::progress 140"; echo "::progress 40 "; echo "::nothing"; printf 'nul \\0\\n'
@@ -160,7 +160,7 @@ describe('one local runner', () => {
     );
   });
 
-  it('hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
+  it('a local runner hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
     const script =
       'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
     const run = await ended(await mission(script));
@@ -173,7 +173,7 @@ describe('one local runner', () => {
     expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
   });
 
-  it('serves the files of the run’s folder as a preview, and follows no link out of it', async () => {
+  it('a local runner serves the files of the run’s folder as a preview, and follows no link out of it', async () => {
     const outside = path.join(folder, 'outside');
     writeFileSync(outside, 'outside', { mode: 0o644 });
     const mark = path.join(folder, 'looked');
@@ -199,7 +199,7 @@ describe('one local runner', () => {
     }
   });
 
-  it('ends a mission with its script, even if processes remain', async () => {
+  it('a local runner ends a mission with its script, even if processes remain', async () => {
     const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
     const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
     const run = await ended(runId);
@@ -210,7 +210,7 @@ describe('one local runner', () => {
     process.kill(pid);
   });
 
-  it('removes a preview that a person destroys, and continues', async () => {
+  it('a local runner removes a preview that a person destroys, and continues', async () => {
     const mark = path.join(folder, 'down');
     const runId = await mission(
       `mkdir site; echo hello > site/index.html; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`,
@@ -225,7 +225,7 @@ describe('one local runner', () => {
     expect(await ended(runId)).toMatchObject({ status: 'completed' });
   });
 
-  it('stops the script of a killed sandbox, and its child processes', async () => {
+  it('a local runner stops the script of a killed sandbox, and its child processes', async () => {
     const runId = await mission('sleep 600 & echo "pids $$ $!"; trap "" TERM; wait; sleep 600');
     const { sandboxes } = await until(
       () => look(runId),
@@ -292,7 +292,7 @@ describe('the local runner', () => {
       expect((await log(run.sandboxes[0], 'system')).content).toContain(`confined by ${kind}: no network`);
     });
 
-    it('reports how a script ended, and ends processes that left its group', async () => {
+    it('a local runner reports how a script ended, and ends processes that left its group', async () => {
       if (!(await startConfined())) return;
       const leaving = `require('child_process').spawn('sleep', ['987654'], { detached: true, stdio: 'ignore' }).unref()`;
       const scripts = { 'exit code 3': 'exit 3', 'killed by SIGKILL': 'kill -KILL $$' };
@@ -306,7 +306,7 @@ describe('the local runner', () => {
       expect((await Promise.all(commands)).filter((command) => command.includes('987654'))).toEqual([]);
     });
 
-    it('asks a script to end before killing it', async () => {
+    it('a local runner asks a script to end before killing it', async () => {
       if (!(await startConfined({ GRACE_MS: '60000' }))) return;
       const runId = await mission(`trap 'echo asked; exit 0' TERM; echo ready; sleep 600 & wait`);
       const { sandboxes } = await until(
@@ -321,7 +321,7 @@ describe('the local runner', () => {
     });
   });
 
-  it('reports why a script failed', async () => {
+  it('a local runner reports why a script failed', async () => {
     const { process: first } = startRunner(service, { RUNS_AT_ONCE: '2' });
     const scripts = {
       'exit code 3': 'echo no; exit 3',
@@ -376,7 +376,7 @@ describe('the local runner', () => {
   it.each<[string, (runner: ChildProcess) => unknown]>([
     ['gets a SIGTERM', (runner) => runner.kill('SIGTERM')],
     ['has lost the platform that started it', (runner) => runner.stdin!.end()],
-  ])('returns its run to the queue when it %s', async (_, leave) => {
+  ])('a local runner returns its run to the queue when it %s', async (_, leave) => {
     const runner = startRunner(service, { EXIT_WITH_PARENT: 'on' });
     const runId = await mission('echo "::preview ."; sleep 600');
     const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
@@ -399,7 +399,7 @@ describe('the local runner', () => {
     await until(environments, ([newest]) => newest.status === 'destroyed');
   });
 
-  it('stops soon when the platform is unavailable; its run does not fail, but can be claimed when its lease expires', async () => {
+  it('a local runner stops soon when the platform is unavailable; its run does not fail, but can be claimed when its lease expires', async () => {
     const wire = createServer((request, response) => {
       const options = { method: request.method, headers: request.headers };
       const onward = forward(world.url + request.url, options, (answer) => answer.pipe(response));
@@ -439,7 +439,7 @@ describe('the local runner', () => {
     expect(done.map(({ status, sandboxes }) => [status, sandboxes.length])).toEqual(runs.map(() => ['completed', 1]));
   });
 
-  it('exits with a reason when its token is revoked, and ends its script', async () => {
+  it('a local runner exits with a reason when its token is revoked, and ends its script', async () => {
     const { id, token } = await createServiceToken({ name: 'short-lived', orgId: acme.id });
     const runner = startRunner(token);
     const runId = await mission('echo "pid $$"; sleep 600');
@@ -463,7 +463,7 @@ describe('the local runner', () => {
     );
   });
 
-  it('exits with a reason when it gets no token', async () => {
+  it('a local runner exits with a reason when it gets no token', async () => {
     const runner = startRunner('');
     const [code] = await once(runner.process, 'exit');
     expect([code, runner.output]).toEqual([
@@ -472,7 +472,7 @@ describe('the local runner', () => {
     ]);
   });
 
-  it('names the invalid setting', async () => {
+  it('a local runner names the invalid setting', async () => {
     const runner = startRunner(service, { RUNS_AT_ONCE: 'two' });
     const [code] = await once(runner.process, 'exit');
     expect([code, runner.output]).toEqual([1, 'RUNS_AT_ONCE: must be a positive integer.\n']);

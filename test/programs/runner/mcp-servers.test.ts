@@ -31,7 +31,7 @@ describe('an MCP server in a sandbox', () => {
   }
   const never = new AbortController().signal;
 
-  it('lists its tools, answers calls, and can report that its tools have changed; its own requests are refused', async () => {
+  it('an MCP server in a sandbox lists its tools, answers calls, and can report that its tools have changed; its own requests are refused', async () => {
     const { server, log } = await start('');
     expect((await server.listTools()).map(({ name }) => name)).toEqual(['look', 'grow', 'write']);
     expect((await server.call('look', {}, never)).content[0].text).toMatch(/^one token abc key none in {2}home /);
@@ -47,11 +47,14 @@ describe('an MCP server in a sandbox', () => {
     ['quit', 'the server has ended (exit code 3)'],
     ['garbage', 'the server wrote too much output that answers no request'],
     ['flood', 'the server wrote too much output that answers no request'],
-  ])('does not start when it is invalid (%s), and the reason is reported', async (behavior, reason) => {
-    await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
-  });
+  ])(
+    'an MCP server in a sandbox does not start when it is invalid (%s), and the reason is reported',
+    async (behavior, reason) => {
+      await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
+    },
+  );
 
-  it('fails the current and all later calls when it ends or returns too much; a call that the agent abandons is canceled', async () => {
+  it('an MCP server in a sandbox fails the current and all later calls when it ends or returns too much; a call that the agent abandons is canceled', async () => {
     const { server } = await start('');
     const left = new AbortController();
     const waiting = server.call('wait', {}, left.signal);
@@ -63,7 +66,7 @@ describe('an MCP server in a sandbox', () => {
     await expect(other.server.call('leave', {}, never)).rejects.toThrow('the server has ended (exit code 3)');
   });
 
-  it('writes endlessly, and the log keeps only the beginning of its output', async () => {
+  it('the log keeps only the beginning of the output of an MCP server that writes endlessly', async () => {
     const { log } = await start('loud');
     await expect.poll(() => log.at(-1)).toBe('The rest of the output is left out.\n');
     expect(log.join('').length).toBeLessThan(250_000);
@@ -127,7 +130,7 @@ describe('a mission with MCP servers in its sandbox', () => {
   const approve = (...names: string[]) =>
     names.map((name) => ({ name, attestedReadOnly: false, alwaysAsk: name === 'write' }));
 
-  it('installs and starts them, offers approved tools, and shows why a server is not available', async () => {
+  it('a mission installs and starts the MCP servers of its sandbox, offers approved tools, and shows why a server is not available', async () => {
     missions.startRunner({ DATA_DIR: path.join(missions.folder, 'first') });
     await put('files', { roles: ['builder'], credentials: { TOKEN: 'a-long-token-of-files' } });
     for (const name of ['own', 'gone', 'list', 'lost']) await put(name, { roles: ['builder'] });
@@ -169,7 +172,7 @@ describe('a mission with MCP servers in its sandbox', () => {
     expect(new Set(calls.map(({ outcome }) => outcome))).toEqual(new Set(['ok']));
   });
 
-  it('asks a person before a call that needs approval, and refuses a denied call', async () => {
+  it('a mission asks a person before a call of an MCP tool that needs approval, and refuses a denied call', async () => {
     for (const [approved, text, result] of [
       [true, '', 'files: wrote a.txt'],
       [false, 'Not now', 'files: Alice denied this call: Not now'],
@@ -184,7 +187,7 @@ describe('a mission with MCP servers in its sandbox', () => {
     }
   });
 
-  it('does not start a package that has a different checksum than at its first run', async () => {
+  it('a mission does not start an MCP server whose package has a different checksum than at its first run', async () => {
     await missions.killRunners();
     registry.publish('files-mcp', '1.0.0', 'server.mjs', `${await readFile(standIn, 'utf8')}\n`, { bin: 'server.mjs' });
     missions.startRunner({ DATA_DIR: path.join(missions.folder, 'second') });

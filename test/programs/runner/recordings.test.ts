@@ -109,7 +109,7 @@ const replay = async (changed: Json[], ...more: string[]) => {
 };
 
 describe('recordings', () => {
-  it('are off by default, and only an owner can switch them on', async () => {
+  it('recordings are off by default, and only an owner can switch them on', async () => {
     const read = 'query { recordingSettings { isEnabled days } }';
     expect((await world.graphql(read, { token })).body.data.recordingSettings).toEqual({ isEnabled: false, days: 30 });
     const admin = await createMember(world, missions.alice.organization, 'Ada', 'admin');
@@ -122,7 +122,7 @@ describe('recordings', () => {
     expect(await world.knex('recording_parts')).toEqual([]);
   });
 
-  it('contain each model call and each tool call without secrets, and are not found by other organizations', async () => {
+  it('recordings contain each model call and each tool call without secrets, and are not found by other organizations', async () => {
     expect((await set(true, 5)).body.data.setRecordingSettings).toEqual({ isEnabled: true, days: 5 });
     await numberAllChanges();
     const [event] = await world.knex('audit_events').where({ action: 'recordings.updated' });
@@ -219,7 +219,7 @@ describe('recordings', () => {
     expect((await fetch(body.url.replace(/.$/, 'x'))).status).toBe(403);
   });
 
-  it('are replayed without models or people: the mission ends in the same tree, or the first call that differs is named', async () => {
+  it('recordings are replayed without models or people: the mission ends in the same tree, or the first call that differs is named', async () => {
     const { runId } = await world.knex('recording_parts').first();
     const lines = await linesOf(runId);
     const asked = missions.models.seen.length;
@@ -281,7 +281,7 @@ describe('recordings', () => {
     ]);
   });
 
-  it('are not returned when a byte of the stored content has changed', async () => {
+  it('recordings are not returned when a byte of the stored content has changed', async () => {
     const [{ runId, contentKey }] = await world.knex('recording_parts');
     const bytes = readFileSync(fileOf(contentKey));
     bytes[40]! ^= 1;
@@ -297,7 +297,7 @@ describe('recordings', () => {
     expect((await fetch(body.url)).status).toBe(200);
   });
 
-  it('are deleted after the chosen number of days, and when an owner switches them off; their contents are deleted too', async () => {
+  it('recordings are deleted after the chosen number of days, and when an owner switches them off; their contents are deleted too', async () => {
     const { runId, contentKey } = await world.knex('recording_parts').first();
     const at = (await recordingOf(runId)).body.expiresAt;
     missions.turn(at - Date.now() - 60_000);
@@ -320,7 +320,7 @@ describe('recordings', () => {
     expect([await world.knex('recording_parts'), await world.knex('recording_keys')]).toEqual([[], []]);
   });
 
-  it('leave out an answer whose events contain a secret in pieces, even when events of different outputs are interleaved', () => {
+  it('recordings leave out an answer whose events contain a secret in pieces, even when events of different outputs are interleaved', () => {
     const mask = createMask([secretValue]);
     const stream = (...events: Json[]) =>
       events.map((event) => `event: delta\r\ndata: ${JSON.stringify(event)}\r\n\r\n`).join('');
@@ -333,7 +333,7 @@ describe('recordings', () => {
     expect(hasSplitSecret(mask(stream(piece(`it is ${secretValue}`), piece('.'))), mask)).toBe(false);
   });
 
-  it('leave out the content of a call that exceeds the body size limit', async () => {
+  it('recordings leave out the content of a call that exceeds the body size limit', async () => {
     const parts: { file: Buffer; report: Json }[] = [];
     const key = randomBytes(32).toString('base64');
     const platform = {

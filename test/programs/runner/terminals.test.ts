@@ -78,7 +78,7 @@ function settingsOf(level: string): Record<string, string> | string {
 }
 
 describe.each(['none', 'cell', 'container'])('a terminal with the isolation %s', (level) => {
-  it('is a shell in the checkout, with a terminal device that can be interrupted and resized, and is recorded', async ({
+  it('a terminal is a shell in the checkout, with a terminal device that can be interrupted and resized, and is recorded', async ({
     skip,
   }) => {
     const settings = settingsOf(level);

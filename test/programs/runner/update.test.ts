@@ -32,14 +32,14 @@ const says = (runner: { output: string }, words: string) =>
     (output) => output.includes(words),
   );
 
-it('Versions are compared by their numbers, and only a newer one is an update', () => {
+it('versions are compared by their numbers, and only a newer one is an update', () => {
   const newer = ['0.2.1', '0.10.0', '1.0.0'].map((version) => isNewer(version, '0.2.0'));
   expect(newer).toEqual([true, true, true]);
   const others = ['0.2.0', '0.1.9', '', '1.0.0-beta', 'latest'].map((version) => isNewer(version, '0.2.0'));
   expect(others).toEqual([false, false, false, false, false]);
 });
 
-it('A runner refuses to update itself from a package of an unknown source', async () => {
+it('a runner refuses to update itself from a package of an unknown source', async () => {
   for (const source of ['on', packageName, 'http://downloads.example.com/aep']) {
     const runner = startRunner(undefined, { ...updating, RUNNER_UPDATE: source }, olderProgram);
     expect(await once(runner.process, 'exit')).toEqual([1, null]);
@@ -47,7 +47,7 @@ it('A runner refuses to update itself from a package of an unknown source', asyn
   }
 });
 
-it('A runner whose update fails reports the reason in its output and in the list of runtimes, and continues to run missions', async () => {
+it('a runner whose update fails reports the reason in its output and in the list of runtimes, and continues to run missions', async () => {
   const runner = startOlder();
   await says(runner, `because its update to ${version} failed: the package registry does not have it (E404)`);
   const notice = async () => (await world.field('{ runtimes { data { notice } } }', { token: alice })).data[0]?.notice;
@@ -55,7 +55,7 @@ it('A runner whose update fails reports the reason in its output and in the list
   expect((await ended(await mission('true'))).status).toBe('completed');
 });
 
-it('A runner finishes its mission, and is then replaced by the release of the service, which gets its arguments and token', async () => {
+it('a runner finishes its mission, and is then replaced by the release of the service, which gets its arguments and token', async () => {
   const [started, next, broken] = ['started', 'next.mjs', 'broken.mjs'].map((name) => path.join(folder, name));
   const text = `import { createInterface } from 'node:readline';
 import { writeFileSync } from 'node:fs';
@@ -105,7 +105,7 @@ setInterval(() => {}, 1_000);`;
   expect(await exited).toEqual([7, null]);
 });
 
-it('A release asks the runner that started it to start the next release, and continues if the next release fails', async () => {
+it('a release asks the runner that started it to start the next release, and continues if the next release fails', async () => {
   const runner = startRunner(undefined, { ...updating, EXIT_WITH_PARENT: 'updater' }, olderProgram);
   const [asked] = await once(runner.process, 'message');
   const installed = 'node_modules/agent-engineering-platform/dist/runner/runner.js';

@@ -77,7 +77,7 @@ it('only the sessions of a checkpoint are written to the session folder of a har
 });
 
 describe('files in the folder of a run', () => {
-  it('can be opened through a link inside the folder, but not through a link that leads out of it', async () => {
+  it('files in the folder of a run can be opened through a link inside the folder, but not through a link that leads out of it', async () => {
     const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
     for (const one of [inside, outside]) mkdirSync(one);
     writeFileSync(path.join(inside, 'a.txt'), 'a');
@@ -118,7 +118,7 @@ describe('a source host in the workspace of a run', () => {
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  it('cannot redirect git, so no other server gets the credentials for the host', async () => {
+  it('a source host cannot redirect git, so no other server gets the credentials for the host', async () => {
     const internal = await serve((response) => response.writeHead(404).end());
     const host = await serve((response) => response.writeHead(302, { location: `http://127.0.0.1${internal}` }).end());
     origin = { ...origin, url: `http://127.0.0.1${host}`, ...login };
@@ -126,7 +126,7 @@ describe('a source host in the workspace of a run', () => {
     expect(asked).toEqual(['127.0.0.1 /a/b.git/info/refs?service=git-upload-pack Basic eDpodW50ZXIy']);
   });
 
-  it('is contacted at the checked address, whatever git would resolve its name to', async () => {
+  it('a source host is contacted at the checked address, whatever git would resolve its name to', async () => {
     const at = await serve((response) => response.writeHead(404).end());
     let addresses: [string, ...string[]] = ['127.0.0.1'];
     const resolve = ((_name: string, _options: object, done: (error: null, found: object[]) => void) =>
@@ -160,7 +160,7 @@ describe('a source host in the workspace of a run', () => {
 });
 
 describe('a checkout that was tampered with', () => {
-  it('runs nothing when its commits are read', async () => {
+  it('a checkout that was tampered with runs nothing when its commits are read', async () => {
     const { checkout, deliver } = await open();
     const [trap, sprung, hooks] = ['trap.sh', 'sprung', 'hooks'].map((name) => path.join(folder, name)) as [
       string,
@@ -217,7 +217,7 @@ describe('a checkout that was tampered with', () => {
       'links to a pack of another repository',
       (own, other) => symlinkSync(`${other}/HEAD`, `${own}/objects/pack/pack-1.pack`),
     ],
-  ])('is refused when it %s', async (_, tamper) => {
+  ])('a checkout is refused when it %s', async (_, tamper) => {
     const other = path.join(folder, 'other');
     mkdirSync(other);
     git(other, 'init', '-q');
