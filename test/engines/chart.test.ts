@@ -35,12 +35,12 @@ const settingsOf = (deployment: KubernetesObject): Record<string, string> =>
   );
 
 describe.skipIf(noHelm)('the chart', () => {
-  it('renders exactly the manifests for kubectl that are in deploy/kubernetes', () => {
+  it('the chart renders exactly the manifests for kubectl that are in deploy/kubernetes', () => {
     for (const file of Object.keys(manifestFiles))
       expect(readFileSync(path.join(projectFolder, 'deploy/kubernetes', file), 'utf8')).toBe(manifestsOf(file));
   });
 
-  it('renders neither a runner nor autoscalers by default, and nothing when everything is switched off', () => {
+  it('the chart renders neither a runner nor autoscalers by default, and nothing when everything is switched off', () => {
     expect([...rendered(...needed).keys()].sort()).toEqual([
       ...['Deployment/aep-scheduler', 'Deployment/aep-service', 'Job/aep-migrations-0-2-0', 'NetworkPolicy/aep'],
       ...['PodDisruptionBudget/aep-scheduler', 'PodDisruptionBudget/aep-service', 'Service/aep', 'ServiceAccount/aep'],
@@ -53,7 +53,7 @@ describe.skipIf(noHelm)('the chart', () => {
     expect(rendered('--set', 'platform.enabled=false').size).toBe(0);
   });
 
-  it('renders everything that its values can add', () => {
+  it('the chart renders everything that its values can add', () => {
     const everything = {
       image: { tag: 'Sha.1', pullSecrets: ['registry'] },
       nodeSelector: { pool: 'aep' },
@@ -111,7 +111,7 @@ describe.skipIf(noHelm)('the chart', () => {
     });
   });
 
-  it('renders a runner without a platform if the platform runs elsewhere; the notes explain how to read the log of the runner and create the Secret with the token of the runner', () => {
+  it('the chart renders a runner without a platform if the platform runs elsewhere; the notes explain how to read the log of the runner and create the Secret with the token of the runner', () => {
     const scaled = ['--set', 'runner.autoscaling.enabled=true,runner.missions.namespace=aep'];
     const objects = rendered(...alone, ...scaled);
     expect([...objects.keys()].sort()).toEqual([
@@ -129,7 +129,7 @@ describe.skipIf(noHelm)('the chart', () => {
     expect(notes).not.toContain('org:create');
   });
 
-  it('names the values that it rejects', () => {
+  it('the chart names the values that it rejects', () => {
     const refusals = [
       [[], "missing properties 'PUBLIC_URL', 'STORAGE_URL'"],
       [[...needed, '--set', 'settings.SECRET_KEY=x'], '/settings/SECRET_KEY'],

@@ -62,7 +62,7 @@ const uncapped = ['any number of processes'];
 // Without isolation, an attacker that runs as root would change this machine.
 const attacked = combinations.filter(({ user, level }) => level !== 'none' || user.account || !isRoot);
 describe.each(attacked)('an attacker in a mission of $user.name with the isolation $level', ({ user, level }) => {
-  it('can reach nothing outside the mission and harm nobody; a mission that exceeds a limit ends with an error that says so', async ({
+  it('an attacker in a mission can reach nothing outside the mission and harm nobody; a mission that exceeds a limit ends with an error that says so', async ({
     skip,
   }) => {
     const own = path.join(missions.folder, `${level}-${user.account ? 'user' : 'own'}`);
@@ -178,7 +178,7 @@ it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
 );
 
 describe('an agent that leaves hostile git hooks, git settings and symbolic links', () => {
-  it('runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
+  it('an agent that leaves hostile git hooks, git settings and symbolic links runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });

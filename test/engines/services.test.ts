@@ -69,7 +69,7 @@ describe('services of a mission', () => {
   };
   let runner: Runner;
 
-  it('are ready before the setup and the work of the mission, are on its network only, and are removed with it', async ({
+  it('services of a mission are ready before the setup and the work of the mission, are on its network only, and are removed with it', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -82,7 +82,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('fail the mission with the last lines of a service that ends or is not ready in time', async ({ skip }) => {
+  it('a mission fails with the last lines of a service that ends or is not ready in time', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     const broken = { name: 'broken', image, command: ['sh', '-c', 'echo no data folder >&2; exit 3'] };
     const silent = { ...web, name: 'silent', healthCheck: 'echo refused; false' };
@@ -103,7 +103,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('get secrets for the setup as environment variables, and the log shows no secret that a service prints; the files of services count towards the disk limit of the mission', async ({
+  it('services of a mission get secrets for the setup as environment variables, and the log shows no secret that a service prints; the files of services count towards the disk limit of the mission', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -137,7 +137,7 @@ describe('services of a mission', () => {
     });
   });
 
-  it('make the setup or step fail at once when one service ends; the error contains the last lines that the service printed', async ({
+  it('the setup or step of a mission fails at once when one service ends; the error contains the last lines that the service printed', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -153,7 +153,7 @@ describe('services of a mission', () => {
     expect(await missions.log(inStep, 'session')).toMatch(why);
   });
 
-  it('end with their runner, even by SIGKILL', async ({ skip }) => {
+  it('services of a mission end with their runner, even by SIGKILL', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     const runId = await mission([web], 'echo begun; sleep 1000');
     await missions.until(async () => (await missions.log(runId, 'session')).includes('begun'));
@@ -163,7 +163,7 @@ describe('services of a mission', () => {
     await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: runId });
   });
 
-  it('fail the mission at its start when its runner has no containers', async () => {
+  it('a mission with services fails at its start when its runner has no containers', async () => {
     runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
     expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
       status: 'failed',
@@ -174,7 +174,7 @@ describe('services of a mission', () => {
     await missions.killRunners();
   });
 
-  it('share half of the mission’s memory and processes', () => {
+  it('services of a mission share half of the mission’s memory and processes', () => {
     const limits = { cpus: 3, memoryBytes: 1_200, processes: 60, diskBytes: 5 };
     expect(divideLimits(limits, 0).own).toEqual(limits);
     const half = { cpus: 1.5, memoryBytes: 600, processes: 30, diskBytes: 5 };

@@ -66,7 +66,7 @@ const work = [
 describe('the models of the catalog', () => {
   const modelsOf = (name: AgentHarness) => harnesses.find(({ id }) => id === name)!.models.map(({ id }) => id);
 
-  it('are in Codex’s list', async ({ skip }) => {
+  it('the models of the catalog are in Codex’s list', async ({ skip }) => {
     skip(whyMissing('codex') !== null, whyMissing('codex') ?? '');
     const printed = execFileSync(programs.codex, ['debug', 'models'], {
       encoding: 'utf8',
@@ -76,7 +76,7 @@ describe('the models of the catalog', () => {
     expect(known).toEqual(expect.arrayContaining(modelsOf('codex')));
   });
 
-  it('are known to Claude Code by their names', async ({ skip }) => {
+  it('the models of the catalog are known to Claude Code by their names', async ({ skip }) => {
     skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
     // The file that .bin links to may be a script that only starts the program, so the test reads the program itself.
     const native = path.resolve(programs['claude-code'], '../../@anthropic-ai/claude-code-linux-x64/claude');
@@ -102,7 +102,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     for (const column of columns) table[title]![column] = 'yes';
   };
 
-  it('plans, reads and edits files, creates a commit, and calls tools of the platform; each call of its model is counted', async ({
+  it('a harness plans, reads and edits files, creates a commit, and calls tools of the platform; each call of its model is counted', async ({
     skip,
   }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
@@ -133,7 +133,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await played.harness.end();
   });
 
-  it('changes no file as a read-only agent, and can call tools of the platform', async ({ skip }) => {
+  it('a harness changes no file as a read-only agent, and can call tools of the platform', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     world.mcp.calls.length = 0;
@@ -149,12 +149,14 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
 
   if (mode) return;
 
-  it('passes the self-test of the runner', async ({ skip }) => {
+  it('a harness passes the self-test of the runner', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     expect(await selfTest(name)).toBeNull();
   });
 
-  it('asks a person and waits for the answer; a tool call waits for a person’s decision', async ({ skip }) => {
+  it('a harness asks a person and waits for the answer; a tool call waits for a person’s decision', async ({
+    skip,
+  }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     world.mcp.calls.length = world.asked.length = 0;
@@ -188,7 +190,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await played.harness.end();
   });
 
-  it('accepts a message while working, is interrupted, continues, and is resumed by another process', async ({
+  it('a harness accepts a message while working, is interrupted, continues, and is resumed by another process', async ({
     skip,
   }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
@@ -219,7 +221,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await again.harness.end();
   });
 
-  it('answers in the requested JSON shape', async ({ skip }) => {
+  it('a harness answers in the requested JSON shape', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const verdict = { type: 'string' };
     const schema = { type: 'object', properties: { verdict }, required: ['verdict'], additionalProperties: false };

@@ -113,7 +113,7 @@ const edit = (old: string, fresh: string) =>
     { say: `It is ${fresh} now.` },
   );
 
-it('A labeled issue becomes a merged pull request', async ({ skip }) => {
+it('a labeled issue becomes a merged pull request', async ({ skip }) => {
   skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
   const { world, folder } = missions;
   const { level } = isolation;

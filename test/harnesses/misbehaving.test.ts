@@ -18,7 +18,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
   const missing = whyMissing(name);
   const start = async (...steps: object[]) => (await world.prepare(name))({ prompt: scripted(...steps) });
 
-  it('is stopped at the call limit when the model never finishes', async ({ skip }) => {
+  it('a harness is stopped at the call limit when the model never finishes', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const begin = await world.prepare(name);
     world.models.seen.length = 0;
@@ -29,7 +29,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     expect(world.calls().length).toBeLessThanOrEqual(4);
   });
 
-  it('retries when the model is busy (429, then 529 with Retry-After)', async ({ skip }) => {
+  it('a harness retries when the model is busy (429, then 529 with Retry-After)', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const busy = (status: number, type: string) => ({
       fail: { status, type, message: `${name} ${type}`, retryAfter: 1, times: 1 },
@@ -41,7 +41,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('retries an interrupted answer, or fails the turn with the reason', async ({ skip }) => {
+  it('a harness retries an interrupted answer, or fails the turn with the reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ breakOff: 1 });
     const { status, error } = await played.turn(0);
@@ -49,14 +49,16 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('fails the turn with the reason when the gateway cuts off an answer of ten megabytes', async ({ skip }) => {
+  it('a harness fails the turn with the reason when the gateway cuts off an answer of ten megabytes', async ({
+    skip,
+  }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ characters: 10_000_000 });
     expect(await played.turn(0)).toMatchObject({ status: 'failed', error: expect.stringContaining(tooLong) });
     await played.harness.end();
   });
 
-  it('continues, or fails with the reason, after a tool call with truncated JSON', async ({ skip }) => {
+  it('a harness continues, or fails with the reason, after a tool call with truncated JSON', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const begin = await world.prepare(name);
     const played = begin({ prompt: scripted({ broken: '{"command": "ec' }, { say: 'done' }), maxCalls: 8 });
@@ -65,7 +67,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('returns no structured answer for malformed JSON', async ({ skip }) => {
+  it('a harness returns no structured answer for malformed JSON', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const schema = {
       type: 'object',
@@ -80,7 +82,9 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('reaches neither the machine nor any key when the model follows a malicious repository file', async ({ skip }) => {
+  it('a harness reaches neither the machine nor any key when the model follows a malicious repository file', async ({
+    skip,
+  }) => {
     skip(missing !== null, missing ?? '');
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);
