@@ -20,50 +20,48 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-describe('the harnesses of a machine', () => {
-  it('the harnesses of a machine are programs of a tested version that are in PATH or named by a setting', async () => {
-    const claude = put('claude', `echo "${testedVersions['claude-code'].from} (Claude Code)"`);
-    const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex.from}"`);
-    put('opencode', 'echo 1.0.0');
-    const { found, missing } = await discover(
-      { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
-      { run: runDirectly },
-    );
-    expect(found).toEqual([
-      { harness: 'claude-code', program: claude, version: testedVersions['claude-code'].from },
-      { harness: 'codex', program: elsewhere, version: testedVersions.codex.from },
-    ]);
-    expect(missing).toEqual([
-      { harness: 'opencode', why: `1.0.0 is not among the tested releases: ${rangeOf('opencode')}`, isRefused: true },
-    ]);
-  });
+it('the harnesses of a machine are programs of a tested version that are in PATH or named by a setting', async () => {
+  const claude = put('claude', `echo "${testedVersions['claude-code'].from} (Claude Code)"`);
+  const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex.from}"`);
+  put('opencode', 'echo 1.0.0');
+  const { found, missing } = await discover(
+    { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
+    { run: runDirectly },
+  );
+  expect(found).toEqual([
+    { harness: 'claude-code', program: claude, version: testedVersions['claude-code'].from },
+    { harness: 'codex', program: elsewhere, version: testedVersions.codex.from },
+  ]);
+  expect(missing).toEqual([
+    { harness: 'opencode', why: `1.0.0 is not among the tested releases: ${rangeOf('opencode')}`, isRefused: true },
+  ]);
+});
 
-  it('the harnesses of a machine are offered only in a tested range of releases', () => {
-    const { from, below } = testedVersions.codex;
-    expect([from, below, '0.99.0', '0.167.12', '1.0.0'].map((version) => isTested('codex', version))).toEqual([
-      ...[true, false, false, true, false],
-    ]);
-  });
+it('the harnesses of a machine are offered only in a tested range of releases', () => {
+  const { from, below } = testedVersions.codex;
+  expect([from, below, '0.99.0', '0.167.12', '1.0.0'].map((version) => isTested('codex', version))).toEqual([
+    ...[true, false, false, true, false],
+  ]);
+});
 
-  it('the harnesses of a machine have a writable home directory while they are probed', async () => {
-    const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
-    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { run: runDirectly });
-    expect(found.map(({ program }) => program)).toEqual([writing]);
-  });
+it('the harnesses of a machine have a writable home directory while they are probed', async () => {
+  const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
+  const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { run: runDirectly });
+  expect(found.map(({ program }) => program)).toEqual([writing]);
+});
 
-  it('the harnesses of a machine are each reported as missing, with the reason, if their program is not found or does not work', async () => {
-    const broken = put('broken', 'echo "no such library" >&2; exit 1');
-    const silent = put('silent', 'true');
-    const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
-    const { missing } = await discover(env, { run: runDirectly });
-    expect(missing.map(({ why }) => why)).toEqual([
-      'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
-      'CODEX_PROGRAM: /nowhere/codex is not a program',
-      `${silent} does not print its version`,
-    ]);
-    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { run: runDirectly });
-    expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
-  });
+it('the harnesses of a machine are each reported as missing, with the reason, if their program is not found or does not work', async () => {
+  const broken = put('broken', 'echo "no such library" >&2; exit 1');
+  const silent = put('silent', 'true');
+  const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
+  const { missing } = await discover(env, { run: runDirectly });
+  expect(missing.map(({ why }) => why)).toEqual([
+    'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
+    'CODEX_PROGRAM: /nowhere/codex is not a program',
+    `${silent} does not print its version`,
+  ]);
+  const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { run: runDirectly });
+  expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
 });
 
 describe('the isolation of agents', () => {

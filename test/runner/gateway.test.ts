@@ -40,64 +40,60 @@ afterAll(async () => {
 const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
-describe('the model gateway', () => {
-  it('the model gateway leaves no unread data or listener on reused connections', async () => {
-    const warnings: Error[] = [];
-    const warn = (warning: Error) => warnings.push(warning);
-    process.on('warning', warn);
-    for (let call = 0; call < 12; call++) await ask('/openai/v1/responses', { authorization: `Bearer ${gateway.key}` });
-    await new Promise(setImmediate);
-    process.off('warning', warn);
-    expect(warnings).toEqual([]);
-  });
-
-  it.each([
-    ['/anthropic/v1/messages?beta=true', '/a/v1/messages?beta=true', { 'x-api-key': 'real-a' }],
-    ['/anthropic/v1/messages/count_tokens', '/a/v1/messages/count_tokens', { 'x-api-key': 'real-a' }],
-    ['/openai/v1/responses', '/o/v1/responses', { authorization: 'Bearer real-o' }],
-    ['/mcp/tools', '/m', { 'x-lease-id': 'lease' }],
-    ['/openai/v1/chat/completions', '/o/v1/chat/completions', { authorization: 'Bearer real-o' }],
-  ])('the model gateway forwards %s with the real key, and returns the answer unchanged', async (path, url, key) => {
-    seen.length = 0;
-    const answer = await ask(path, { authorization: `Bearer ${gateway.key}`, cookie: 'a=b', 'anthropic-version': '1' });
-    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([529, '7', { busy: true }]);
-    expect(answer.headers.get('set-cookie')).toBeNull();
-    expect(seen).toMatchObject([{ url, body: '{"x":1}', headers: { ...key, 'anthropic-version': '1' } }]);
-    expect(JSON.stringify(seen)).not.toContain(gateway.key);
-    expect(seen[0]!.headers).not.toHaveProperty('cookie');
-  });
-
-  it.each([
-    ['POST', '/openai/v1/files'],
-    ['GET', '/anthropic/v1/messages'],
-    ['POST', '/anthropic/v1/messages/../files'],
-    ['POST', '/anthropic/v1/messages/batches'],
-    ['POST', '/openai/v1/responses?stream=1#'],
-    ['POST', '/openai//evil.example/'],
-    ['POST', '/mcp'],
-    ['POST', '/mcp/others'],
-    ['POST', '/mcp/constructor'],
-    ['POST', '/mcp/tools/more'],
-  ])('the model gateway rejects %s %s', async (method, path) => {
-    seen.length = 0;
-    const answer = await ask(path, { 'x-api-key': gateway.key }, method);
-    expect([answer.status, seen]).toEqual([403, []]);
-  });
-
-  it('the model gateway requires the key of the mission', async () => {
-    for (const headers of [{}, { 'x-api-key': 'real-a' }] as Record<string, string>[]) {
-      expect((await ask('/openai/v1/responses', headers)).status).toBe(401);
-    }
-  });
+it('the model gateway leaves no unread data or listener on reused connections', async () => {
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  for (let call = 0; call < 12; call++) await ask('/openai/v1/responses', { authorization: `Bearer ${gateway.key}` });
+  await new Promise(setImmediate);
+  process.off('warning', warn);
+  expect(warnings).toEqual([]);
 });
 
-describe('model credentials', () => {
-  it('model credentials are keys, custom URLs, or both', () => {
-    expect(modelsFrom({})).toEqual({ anthropic: null, openai: null });
-    expect(modelsFrom({ OPENAI_BASE_URL: 'http://localhost:11434/v1', ANTHROPIC_API_KEY: 'k' })).toEqual({
-      anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
-      openai: { base: 'http://localhost:11434/v1', headers: {} },
-    });
+it.each([
+  ['/anthropic/v1/messages?beta=true', '/a/v1/messages?beta=true', { 'x-api-key': 'real-a' }],
+  ['/anthropic/v1/messages/count_tokens', '/a/v1/messages/count_tokens', { 'x-api-key': 'real-a' }],
+  ['/openai/v1/responses', '/o/v1/responses', { authorization: 'Bearer real-o' }],
+  ['/mcp/tools', '/m', { 'x-lease-id': 'lease' }],
+  ['/openai/v1/chat/completions', '/o/v1/chat/completions', { authorization: 'Bearer real-o' }],
+])('the model gateway forwards %s with the real key, and returns the answer unchanged', async (path, url, key) => {
+  seen.length = 0;
+  const answer = await ask(path, { authorization: `Bearer ${gateway.key}`, cookie: 'a=b', 'anthropic-version': '1' });
+  expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([529, '7', { busy: true }]);
+  expect(answer.headers.get('set-cookie')).toBeNull();
+  expect(seen).toMatchObject([{ url, body: '{"x":1}', headers: { ...key, 'anthropic-version': '1' } }]);
+  expect(JSON.stringify(seen)).not.toContain(gateway.key);
+  expect(seen[0]!.headers).not.toHaveProperty('cookie');
+});
+
+it.each([
+  ['POST', '/openai/v1/files'],
+  ['GET', '/anthropic/v1/messages'],
+  ['POST', '/anthropic/v1/messages/../files'],
+  ['POST', '/anthropic/v1/messages/batches'],
+  ['POST', '/openai/v1/responses?stream=1#'],
+  ['POST', '/openai//evil.example/'],
+  ['POST', '/mcp'],
+  ['POST', '/mcp/others'],
+  ['POST', '/mcp/constructor'],
+  ['POST', '/mcp/tools/more'],
+])('the model gateway rejects %s %s', async (method, path) => {
+  seen.length = 0;
+  const answer = await ask(path, { 'x-api-key': gateway.key }, method);
+  expect([answer.status, seen]).toEqual([403, []]);
+});
+
+it('the model gateway requires the key of the mission', async () => {
+  for (const headers of [{}, { 'x-api-key': 'real-a' }] as Record<string, string>[]) {
+    expect((await ask('/openai/v1/responses', headers)).status).toBe(401);
+  }
+});
+
+it('model credentials are keys, custom URLs, or both', () => {
+  expect(modelsFrom({})).toEqual({ anthropic: null, openai: null });
+  expect(modelsFrom({ OPENAI_BASE_URL: 'http://localhost:11434/v1', ANTHROPIC_API_KEY: 'k' })).toEqual({
+    anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
+    openai: { base: 'http://localhost:11434/v1', headers: {} },
   });
 });
 
