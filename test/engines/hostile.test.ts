@@ -177,47 +177,45 @@ it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
   },
 );
 
-describe('an agent that leaves hostile git hooks, git settings and symbolic links', () => {
-  it('an agent that leaves hostile git hooks, git settings and symbolic links runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
-    const { folder, alice } = missions;
-    const git = (...args: string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
-    git('init', '-q', '-b', 'main', 'acme/site');
-    writeFileSync(path.join(folder, 'acme/site/a.txt'), 'old\n');
-    git('-C', 'acme/site', 'add', '.');
-    git('-C', 'acme/site', 'commit', '-qm', 'first');
-    const { id: orgId } = alice.organization;
-    const origin = { vendor: 'builtin', vendorKind: 'scm', displayName: 'Code', externalOrgId: folder } as const;
-    await connectIntegration({ orgId, ...origin });
-    const projectId = await createProject(missions.world, alice, 'Site', { repoFullName: 'acme/site' });
-    const secret = path.join(folder, 'secret.txt');
-    writeFileSync(secret, 'of-somebody-else');
-    const mark = path.join(folder, 'sprung');
-    // The script `trap` creates the file `mark` only if HOME is /nonexistent, which is the case only when the runner's git executes the
-    // script. The agent's own git has another HOME, so a script that the agent's git executes does nothing.
-    const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
-    missions.startRunner();
-    const runId = await missions.mission(
-      `[run]
+it('an agent that leaves hostile git hooks, git settings and symbolic links runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
+  const { folder, alice } = missions;
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
+  git('init', '-q', '-b', 'main', 'acme/site');
+  writeFileSync(path.join(folder, 'acme/site/a.txt'), 'old\n');
+  git('-C', 'acme/site', 'add', '.');
+  git('-C', 'acme/site', 'commit', '-qm', 'first');
+  const { id: orgId } = alice.organization;
+  const origin = { vendor: 'builtin', vendorKind: 'scm', displayName: 'Code', externalOrgId: folder } as const;
+  await connectIntegration({ orgId, ...origin });
+  const projectId = await createProject(missions.world, alice, 'Site', { repoFullName: 'acme/site' });
+  const secret = path.join(folder, 'secret.txt');
+  writeFileSync(secret, 'of-somebody-else');
+  const mark = path.join(folder, 'sprung');
+  // The script `trap` creates the file `mark` only if HOME is /nonexistent, which is the case only when the runner's git executes the
+  // script. The agent's own git has another HOME, so a script that the agent's git executes does nothing.
+  const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
+  missions.startRunner();
+  const runId = await missions.mission(
+    `[run]
 printf '%s' '${trap}' > trap.sh; chmod +x trap.sh; mkdir .hooks; cp trap.sh .hooks/pre-push; cp trap.sh .hooks/reference-transaction
 for key in core.fsmonitor core.sshCommand uploadpack.packObjectsHook diff.external core.pager; do git config $key "$PWD/trap.sh"; done
 git config core.hooksPath "$PWD/.hooks"; git config filter.evil.smudge "$PWD/trap.sh"; echo '* filter=evil' > .gitattributes
 ln -s ${secret} link.txt; ln -s ${folder} outside; ln -s ${secret} "$ARTIFACTS/link.txt"; ln -s / "$ARTIFACTS/root"
 echo harmless > "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c core.hooksPath=/dev/null commit -qm 'Plant traps'; echo planted`,
-      projectId,
-    );
-    const run = await missions.ended(runId);
-    expect(run).toMatchObject({ status: 'completed', lastError: null });
-    // The agent has submitted a file with the name change.diff, which is also the name of the diff that the runner reports. The agent's
-    // file is an artifact like any other; people review the runner's diff.
-    const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
-    expect(names).toEqual(['change.commits.json', 'change.diff', 'change.diff']);
-    const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';
-    const { changeDiff } = await missions.graphql(ask, { r: runId });
-    const diff = await (await fetch(changeDiff.url)).text();
-    expect(diff).toContain('+++ b/link.txt');
-    expect(diff).not.toContain('of-somebody-else');
-    expect(git('-C', 'acme/site', 'log', '-1', '--format=%s', `mission/${runId}`)).toBe('Plant traps\n');
-    expect(readdirSync(folder)).not.toContain('sprung');
-  });
+    projectId,
+  );
+  const run = await missions.ended(runId);
+  expect(run).toMatchObject({ status: 'completed', lastError: null });
+  // The agent has submitted a file with the name change.diff, which is also the name of the diff that the runner reports. The agent's
+  // file is an artifact like any other; people review the runner's diff.
+  const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
+  expect(names).toEqual(['change.commits.json', 'change.diff', 'change.diff']);
+  const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';
+  const { changeDiff } = await missions.graphql(ask, { r: runId });
+  const diff = await (await fetch(changeDiff.url)).text();
+  expect(diff).toContain('+++ b/link.txt');
+  expect(diff).not.toContain('of-somebody-else');
+  expect(git('-C', 'acme/site', 'log', '-1', '--format=%s', `mission/${runId}`)).toBe('Plant traps\n');
+  expect(readdirSync(folder)).not.toContain('sprung');
 });

@@ -43,21 +43,19 @@ describe('mail by SMTP', () => {
   });
 });
 
-describe('the development mailbox', () => {
-  it('the development mailbox stores the email; the log line leaves out its text, which may contain a sign-in link', async () => {
-    setClock(() => 1_795_219_200_000);
-    const lines: string[] = [];
-    openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
-    await sendMail(mail);
-    expect(developmentMailbox()).toEqual([{ ...mail, at: 1_795_219_200_000 }]);
-    expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
-  });
+it('the development mailbox stores the email; the log line leaves out its text, which may contain a sign-in link', async () => {
+  setClock(() => 1_795_219_200_000);
+  const lines: string[] = [];
+  openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
+  await sendMail(mail);
+  expect(developmentMailbox()).toEqual([{ ...mail, at: 1_795_219_200_000 }]);
+  expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
+});
 
-  it('the development mailbox stores the last hundred emails, newest first', async () => {
-    openMail({ from: 'console@localhost', log: () => {} });
-    for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
-    const subjects = developmentMailbox()!.map(({ subject }) => subject);
-    expect(subjects).toHaveLength(100);
-    expect([subjects[0], subjects[99]]).toEqual(['mail 101', 'mail 2']);
-  });
+it('the development mailbox stores the last hundred emails, newest first', async () => {
+  openMail({ from: 'console@localhost', log: () => {} });
+  for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
+  const subjects = developmentMailbox()!.map(({ subject }) => subject);
+  expect(subjects).toHaveLength(100);
+  expect([subjects[0], subjects[99]]).toEqual(['mail 101', 'mail 2']);
 });

@@ -126,129 +126,124 @@ async function client(socketPath: string, host: string) {
 
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
-describe('a request to a host with a secret', () => {
-  it('a request to a host with a secret carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
-    const { socketPath, seen, token, second } = await start();
-    const { ask, tls } = await client(socketPath, 'named.test');
-    expect(token).toMatch(/^npm_placeholder[0-9a-f]{40}$/);
-    expect(tls.getPeerCertificate().issuer.CN).toMatch(/^Mission authority /);
-    const headers = { authorization: `Bearer ${token}`, 'x-two': `${token} ${token} ${second}` };
-    const answer = await ask(`/a?t=${token}`, headers);
-    expect(answer).toMatchObject({ status: 200, text: `hello /a?t=${token}`, headers: { 'x-answer': '1, 2' } });
-    await ask('/b', { authorization: basic(`me:${token}`) }, Buffer.from(`in the body ${token}`));
-    expect(got.map(({ headers: { authorization } }) => authorization)).toEqual([
-      `Bearer ${value}`,
-      basic(`me:${value}`),
-    ]);
-    expect(got[0]!.headers['x-two']).toBe(`${value} ${value} ${second}`);
-    expect(got[1]!.sha).toBe(createHash('sha256').update(`in the body ${token}`).digest('hex'));
-    tls.destroy();
-    await vi.waitFor(() => expect(seen).toMatchObject([{ host: 'named.test', verdict: 'allowed' }]));
-    expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(500);
-  });
+it('a request to a host with a secret carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
+  const { socketPath, seen, token, second } = await start();
+  const { ask, tls } = await client(socketPath, 'named.test');
+  expect(token).toMatch(/^npm_placeholder[0-9a-f]{40}$/);
+  expect(tls.getPeerCertificate().issuer.CN).toMatch(/^Mission authority /);
+  const headers = { authorization: `Bearer ${token}`, 'x-two': `${token} ${token} ${second}` };
+  const answer = await ask(`/a?t=${token}`, headers);
+  expect(answer).toMatchObject({ status: 200, text: `hello /a?t=${token}`, headers: { 'x-answer': '1, 2' } });
+  await ask('/b', { authorization: basic(`me:${token}`) }, Buffer.from(`in the body ${token}`));
+  expect(got.map(({ headers: { authorization } }) => authorization)).toEqual([`Bearer ${value}`, basic(`me:${value}`)]);
+  expect(got[0]!.headers['x-two']).toBe(`${value} ${value} ${second}`);
+  expect(got[1]!.sha).toBe(createHash('sha256').update(`in the body ${token}`).digest('hex'));
+  tls.destroy();
+  await vi.waitFor(() => expect(seen).toMatchObject([{ host: 'named.test', verdict: 'allowed' }]));
+  expect(Math.min(seen[0]!.sentBytes, seen[0]!.receivedBytes)).toBeGreaterThan(500);
+});
 
-  it('a request to a host with a secret streams bodies with and without a length; pipelined requests are answered in order', async () => {
-    const { socketPath, token } = await start();
-    const { ask, tls } = await client(socketPath, 'named.test');
-    const body = randomBytes(4 * 1024 * 1024);
-    await ask('/length', { authorization: token, 'content-length': body.length, expect: '100-continue' }, body);
-    await ask('/chunked', { authorization: token, 'transfer-encoding': 'chunked' }, body);
-    await ask('/empty', { authorization: token }, null, 'POST');
-    tls.write(
-      `GET /1 HTTP/1.1\r\nHost: named.test:${port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: named.test:${port}\r\nConnection: close\r\n\r\n`,
-    );
-    const text = (await tls.toArray()).join('');
-    expect(text).toMatch(/hello[\s\S]*\/1[\s\S]*hello[\s\S]*\/2/);
-    const sha = createHash('sha256').update(body).digest('hex');
-    expect(got.map((one) => [one.url, one.sha === sha])).toEqual([
-      ...[
-        ['/length', true],
-        ['/chunked', true],
-        ['/empty', false],
-        ['/1', false],
-        ['/2', false],
-      ],
-    ]);
-    expect(got.slice(0, 3).every(({ headers }) => headers.authorization === value)).toBe(true);
-  });
+it('a request to a host with a secret streams bodies with and without a length; pipelined requests are answered in order', async () => {
+  const { socketPath, token } = await start();
+  const { ask, tls } = await client(socketPath, 'named.test');
+  const body = randomBytes(4 * 1024 * 1024);
+  await ask('/length', { authorization: token, 'content-length': body.length, expect: '100-continue' }, body);
+  await ask('/chunked', { authorization: token, 'transfer-encoding': 'chunked' }, body);
+  await ask('/empty', { authorization: token }, null, 'POST');
+  tls.write(
+    `GET /1 HTTP/1.1\r\nHost: named.test:${port}\r\n\r\nGET /2 HTTP/1.1\r\nHost: named.test:${port}\r\nConnection: close\r\n\r\n`,
+  );
+  const text = (await tls.toArray()).join('');
+  expect(text).toMatch(/hello[\s\S]*\/1[\s\S]*hello[\s\S]*\/2/);
+  const sha = createHash('sha256').update(body).digest('hex');
+  expect(got.map((one) => [one.url, one.sha === sha])).toEqual([
+    ...[
+      ['/length', true],
+      ['/chunked', true],
+      ['/empty', false],
+      ['/1', false],
+      ['/2', false],
+    ],
+  ]);
+  expect(got.slice(0, 3).every(({ headers }) => headers.authorization === value)).toBe(true);
+});
 
-  it('a request to a host with a secret uses HTTP/1.1, and can become a WebSocket', async () => {
-    const { socketPath, token } = await start();
-    const tls = await overTls(socketPath, 'named.test', { ALPNProtocols: ['h2', 'http/1.1'] });
-    expect(tls.alpnProtocol).toBe('http/1.1');
-    const upgrade = (protocol: string) =>
-      `GET /ws HTTP/1.1\r\nHost: named.test:${port}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nAuthorization: ${token}\r\n\r\n`;
-    tls.write(`${upgrade('websocket')}early `);
-    let text = '';
-    tls.on('data', (bytes) => (text += bytes));
-    await vi.waitFor(() => expect(text).toContain(`${value};early `));
-    tls.write('late');
-    await vi.waitFor(() => expect(text).toMatch(/^HTTP\/1.1 101 [\s\S]*early late$/));
-    tls.destroy();
-    const refused = await overTls(socketPath, 'named.test');
-    refused.write(upgrade('other'));
-    expect((await refused.toArray()).join('')).toMatch(/^HTTP\/1.1 426 Upgrade Required\r\n[\s\S]*no$/);
-  });
+it('a request to a host with a secret uses HTTP/1.1, and can become a WebSocket', async () => {
+  const { socketPath, token } = await start();
+  const tls = await overTls(socketPath, 'named.test', { ALPNProtocols: ['h2', 'http/1.1'] });
+  expect(tls.alpnProtocol).toBe('http/1.1');
+  const upgrade = (protocol: string) =>
+    `GET /ws HTTP/1.1\r\nHost: named.test:${port}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nAuthorization: ${token}\r\n\r\n`;
+  tls.write(`${upgrade('websocket')}early `);
+  let text = '';
+  tls.on('data', (bytes) => (text += bytes));
+  await vi.waitFor(() => expect(text).toContain(`${value};early `));
+  tls.write('late');
+  await vi.waitFor(() => expect(text).toMatch(/^HTTP\/1.1 101 [\s\S]*early late$/));
+  tls.destroy();
+  const refused = await overTls(socketPath, 'named.test');
+  refused.write(upgrade('other'));
+  expect((await refused.toArray()).join('')).toMatch(/^HTTP\/1.1 426 Upgrade Required\r\n[\s\S]*no$/);
+});
 
-  it('a request to a host with a secret gets the secret also for a placeholder that the setup of the environment has written', async () => {
-    const { socketPath, secrets } = await start();
-    secrets.accept({ TOKEN: 'placeholder-of-the-setup', GONE: 'another' });
-    const { ask } = await client(socketPath, 'named.test');
-    await ask('/', { authorization: 'placeholder-of-the-setup', other: 'another' });
-    expect(got[0]!.headers).toMatchObject({ authorization: value, other: 'another' });
-    // In a later step, the secret TOKEN has another value, and the secret SECOND no longer exists.
-    secrets.renew([{ name: 'TOKEN', value: 'replaced', hosts: [`named.test:${port}`] }]);
-    await ask('/', { authorization: secrets.placeholders.TOKEN, other: secrets.placeholders.SECOND });
-    expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
-  });
+it('a request to a host with a secret gets the secret also for a placeholder that the setup of the environment has written', async () => {
+  const { socketPath, secrets } = await start();
+  secrets.accept({ TOKEN: 'placeholder-of-the-setup', GONE: 'another' });
+  const { ask } = await client(socketPath, 'named.test');
+  await ask('/', { authorization: 'placeholder-of-the-setup', other: 'another' });
+  expect(got[0]!.headers).toMatchObject({ authorization: value, other: 'another' });
+  // In a later step, the secret TOKEN has another value, and the secret SECOND no longer exists.
+  secrets.renew([{ name: 'TOKEN', value: 'replaced', hosts: [`named.test:${port}`] }]);
+  await ask('/', { authorization: secrets.placeholders.TOKEN, other: secrets.placeholders.SECOND });
+  expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
+});
 
-  it('a request to a host with a secret is not sent when its Host header names another host, or when it is a TRACE', async () => {
-    const { socketPath, token } = await start();
-    const head = (line: string, host: string) => `${line} HTTP/1.1\r\n${host}\r\nAuthorization: ${token}\r\n\r\n`;
-    const own = `Host: named.test:${port}`;
-    for (const text of [
-      head('GET /', `Host: other.test:${port}`),
-      head('GET /', 'Host: named.test:1'),
-      head(`GET https://other.test:${port}/`, own),
-      head('TRACE /', own),
-    ]) {
-      const tls = await overTls(socketPath, 'named.test');
-      tls.write(text);
-      expect((await tls.toArray()).join('')).toMatch(/^HTTP\/1.1 502 /);
-    }
+it('a request to a host with a secret is not sent when its Host header names another host, or when it is a TRACE', async () => {
+  const { socketPath, token } = await start();
+  const head = (line: string, host: string) => `${line} HTTP/1.1\r\n${host}\r\nAuthorization: ${token}\r\n\r\n`;
+  const own = `Host: named.test:${port}`;
+  for (const text of [
+    head('GET /', `Host: other.test:${port}`),
+    head('GET /', 'Host: named.test:1'),
+    head(`GET https://other.test:${port}/`, own),
+    head('TRACE /', own),
+  ]) {
     const tls = await overTls(socketPath, 'named.test');
-    tls.write(head('GET /', `${own}\r\nHost: other.test\r\nConnection: close`));
-    await tls.toArray();
-    expect(got.map(({ host }) => host)).toEqual([`named.test:${port}`]);
-  });
+    tls.write(text);
+    expect((await tls.toArray()).join('')).toMatch(/^HTTP\/1.1 502 /);
+  }
+  const tls = await overTls(socketPath, 'named.test');
+  tls.write(head('GET /', `${own}\r\nHost: other.test\r\nConnection: close`));
+  await tls.toArray();
+  expect(got.map(({ host }) => host)).toEqual([`named.test:${port}`]);
+});
 
-  it('a request to a host with a secret is refused when the values make its headers too long', async () => {
-    const { socketPath, secrets, token } = await start();
-    secrets.renew([{ name: 'TOKEN', value: 'x'.repeat(10_000), hosts: [`named.test:${port}`] }]);
-    const { ask } = await client(socketPath, 'named.test');
-    expect(await ask('/', { authorization: token })).toMatchObject({ status: 200 });
-    const answer = await ask('/', { authorization: `${token} `.repeat(7) });
-    const text = expect.stringContaining('more than 65536 bytes after the values of secrets were inserted');
-    expect(answer).toMatchObject({ status: 502, text });
-    expect(got).toHaveLength(1);
-  });
+it('a request to a host with a secret is refused when the values make its headers too long', async () => {
+  const { socketPath, secrets, token } = await start();
+  secrets.renew([{ name: 'TOKEN', value: 'x'.repeat(10_000), hosts: [`named.test:${port}`] }]);
+  const { ask } = await client(socketPath, 'named.test');
+  expect(await ask('/', { authorization: token })).toMatchObject({ status: 200 });
+  const answer = await ask('/', { authorization: `${token} `.repeat(7) });
+  const text = expect.stringContaining('more than 65536 bytes after the values of secrets were inserted');
+  expect(answer).toMatchObject({ status: 502, text });
+  expect(got).toHaveLength(1);
+});
 
-  it('a request to a host with a secret fails when the response has no valid status, because the proxy closes the connection', async () => {
-    const { socketPath, token } = await start();
-    const { ask } = await client(socketPath, 'named.test');
-    await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
-  });
+it('a request to a host with a secret fails when the response has no valid status, because the proxy closes the connection', async () => {
+  const { socketPath, token } = await start();
+  const { ask } = await client(socketPath, 'named.test');
+  await expect(ask('/odd', { authorization: token })).rejects.toThrow('socket hang up');
+});
 
-  it('a request to a host with a secret is not sent to a host whose certificate is not verified', async () => {
-    const { socketPath, token } = await start();
-    const { ask } = await client(socketPath, 'unknown.test');
-    const answer = await ask('/', { authorization: token });
-    expect([answer.status, answer.text]).toEqual([
-      502,
-      expect.stringContaining('its TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT'),
-    ]);
-    expect(got).toEqual([]);
-  });
+it('a request to a host with a secret is not sent to a host whose certificate is not verified', async () => {
+  const { socketPath, token } = await start();
+  const { ask } = await client(socketPath, 'unknown.test');
+  const answer = await ask('/', { authorization: token });
+  expect([answer.status, answer.text]).toEqual([
+    502,
+    expect.stringContaining('its TLS failed: DEPTH_ZERO_SELF_SIGNED_CERT'),
+  ]);
+  expect(got).toEqual([]);
 });
 
 it.skipIf(spawnSync('curl', ['--version']).error)(
