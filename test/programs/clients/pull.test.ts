@@ -129,78 +129,76 @@ function work(): void {
   write(sandbox, `home/.codex/sessions/2026/11/26/rollout-2026-11-26T05-00-00-${codexId}.jsonl`, '{}\n');
 }
 
-describe('aep pull', () => {
-  it('`aep pull` checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, even if files and sessions have changed since the last pull', async () => {
-    work();
-    await keep();
-    const answer = await pull();
-    expect(answer.stderr).toBe('');
-    const head = git(path.join(sandbox, 'work'), 'rev-parse', 'HEAD');
-    expect(answer.stdout).toBe(
-      `mission/${runId} is at ${head.slice(0, 7)} in ${checkout}. Uncommitted files: 3.\n` +
-        `Continue the session of the agent in that folder: claude --resume ${claudeId}\n` +
-        'The mission is still running: its later changes are not included.\n',
-    );
-    expect(state()).toEqual([`refs/heads/mission/${runId}`, head, 'M a.txt\n D gone.txt\n?? new/']);
-    expect([read(checkout, 'a.txt'), read(checkout, 'new/b.txt')]).toEqual(['changed\n', 'new\n']);
-    expect(read(home, claudeFile())).toBe('{"n":1}\n');
-    const rollout = `codex/sessions/2026/11/26/rollout-2026-11-26T05-00-00-${codexId}.jsonl`;
-    expect(read(home, rollout)).toBe('{}\n');
-    expect(git(checkout, 'for-each-ref', 'refs/aep')).toBe('');
+it('`aep pull` checks out the branch with the uncommitted files of the agent, and writes the agent’s sessions, even if files and sessions have changed since the last pull', async () => {
+  work();
+  await keep();
+  const answer = await pull();
+  expect(answer.stderr).toBe('');
+  const head = git(path.join(sandbox, 'work'), 'rev-parse', 'HEAD');
+  expect(answer.stdout).toBe(
+    `mission/${runId} is at ${head.slice(0, 7)} in ${checkout}. Uncommitted files: 3.\n` +
+      `Continue the session of the agent in that folder: claude --resume ${claudeId}\n` +
+      'The mission is still running: its later changes are not included.\n',
+  );
+  expect(state()).toEqual([`refs/heads/mission/${runId}`, head, 'M a.txt\n D gone.txt\n?? new/']);
+  expect([read(checkout, 'a.txt'), read(checkout, 'new/b.txt')]).toEqual(['changed\n', 'new\n']);
+  expect(read(home, claudeFile())).toBe('{"n":1}\n');
+  const rollout = `codex/sessions/2026/11/26/rollout-2026-11-26T05-00-00-${codexId}.jsonl`;
+  expect(read(home, rollout)).toBe('{}\n');
+  expect(git(checkout, 'for-each-ref', 'refs/aep')).toBe('');
 
-    expect((await pull()).stderr).toBe(
-      `error: ${checkout} has uncommitted changes: commit them, or run "git stash --include-untracked".\n`,
-    );
-    git(checkout, 'stash', '-q', '--include-untracked');
-    write(home, claudeFile(), '{"n":1}\n{"mine":1}\n');
-    write(home, rollout, 'other\n');
-    git(path.join(sandbox, 'work'), 'commit', '-qam', 'more');
-    await keep();
-    const again = JSON.parse((await pull(['--json'])).stdout);
-    const newer = git(path.join(sandbox, 'work'), 'rev-parse', 'HEAD');
-    expect(again).toMatchObject({ branch: `mission/${runId}`, headSha: newer, uncommitted: 1 });
-    expect(again.sessions.map(({ state }: { state: string }) => state)).toEqual(['newer', 'differs']);
-    expect([read(home, claudeFile()), read(home, rollout)]).toEqual(['{"n":1}\n{"mine":1}\n', 'other\n']);
-  });
+  expect((await pull()).stderr).toBe(
+    `error: ${checkout} has uncommitted changes: commit them, or run "git stash --include-untracked".\n`,
+  );
+  git(checkout, 'stash', '-q', '--include-untracked');
+  write(home, claudeFile(), '{"n":1}\n{"mine":1}\n');
+  write(home, rollout, 'other\n');
+  git(path.join(sandbox, 'work'), 'commit', '-qam', 'more');
+  await keep();
+  const again = JSON.parse((await pull(['--json'])).stdout);
+  const newer = git(path.join(sandbox, 'work'), 'rev-parse', 'HEAD');
+  expect(again).toMatchObject({ branch: `mission/${runId}`, headSha: newer, uncommitted: 1 });
+  expect(again.sessions.map(({ state }: { state: string }) => state)).toEqual(['newer', 'differs']);
+  expect([read(home, claudeFile()), read(home, rollout)]).toEqual(['{"n":1}\n{"mine":1}\n', 'other\n']);
+});
 
-  it('`aep pull` overwrites no commits and no ignored files of the person, and the error says what blocks the pull', async () => {
-    work();
-    write(sandbox, 'work/.env', 'theirs\n');
-    git(path.join(sandbox, 'work'), 'add', '-f', '.env');
-    await keep({ harness: 'codex', sessionId: codexId });
-    write(checkout, '.env', 'mine\n');
-    const before = state();
-    expect((await pull()).stderr).toMatch(/^error: git switch: .*\.env/s);
-    expect([state(), read(checkout, '.env')]).toEqual([before, 'mine\n']);
-    rmSync(path.join(checkout, '.env'));
+it('`aep pull` overwrites no commits and no ignored files of the person, and the error says what blocks the pull', async () => {
+  work();
+  write(sandbox, 'work/.env', 'theirs\n');
+  git(path.join(sandbox, 'work'), 'add', '-f', '.env');
+  await keep({ harness: 'codex', sessionId: codexId });
+  write(checkout, '.env', 'mine\n');
+  const before = state();
+  expect((await pull()).stderr).toMatch(/^error: git switch: .*\.env/s);
+  expect([state(), read(checkout, '.env')]).toEqual([before, 'mine\n']);
+  rmSync(path.join(checkout, '.env'));
 
-    const name = `mission/${runId}`;
-    git(checkout, 'switch', '-qc', name);
-    git(checkout, 'commit', '-qm', 'mine', '--allow-empty');
-    const mine = state();
-    expect((await pull()).stderr).toBe(
-      `error: Your branch ${name} has commits that the mission lacks: rename it with "git branch -m", and pull again.\n`,
-    );
-    expect(state()).toEqual(mine);
-    git(checkout, 'branch', '-m', name, `${name}-mine`);
-    expect((await pull()).stdout).toContain(`codex resume ${codexId}\n`);
-    expect(git(checkout, 'log', '-1', '--format=%s', `${name}-mine`)).toBe('mine');
-  });
+  const name = `mission/${runId}`;
+  git(checkout, 'switch', '-qc', name);
+  git(checkout, 'commit', '-qm', 'mine', '--allow-empty');
+  const mine = state();
+  expect((await pull()).stderr).toBe(
+    `error: Your branch ${name} has commits that the mission lacks: rename it with "git branch -m", and pull again.\n`,
+  );
+  expect(state()).toEqual(mine);
+  git(checkout, 'branch', '-m', name, `${name}-mine`);
+  expect((await pull()).stdout).toContain(`codex resume ${codexId}\n`);
+  expect(git(checkout, 'log', '-1', '--format=%s', `${name}-mine`)).toBe('mine');
+});
 
-  it('`aep pull` needs a checkpoint, the scope for artifacts, and a checkout of the repository', async () => {
-    expect((await pull()).stderr).toMatch(/^error: run_\w+ has no checkpoint/);
-    await keep();
-    const token = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
-    expect((await pull([], token)).stderr).toMatch(/^error: Missing scope: .*artifacts:read/);
-    const stranger = await createOwner(world, 'Mallory', 'Globex');
-    expect((await pull([], stranger.token)).stderr).toContain('No such run.');
-    const other = path.join(folder, 'other');
-    git(folder, 'init', '-q', other);
-    git(other, 'commit', '-qm', 'other', '--allow-empty');
-    expect((await pull(['-C', other])).stderr).toContain(`${other} lacks commits that the mission began from`);
-    expect((await pull(['-C', home.replace('home', 'sandbox/home')])).stderr).toContain('not a git repository');
-    expect(git(other, 'for-each-ref', 'refs/aep')).toBe('');
-  });
+it('`aep pull` needs a checkpoint, the scope for artifacts, and a checkout of the repository', async () => {
+  expect((await pull()).stderr).toMatch(/^error: run_\w+ has no checkpoint/);
+  await keep();
+  const token = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
+  expect((await pull([], token)).stderr).toMatch(/^error: Missing scope: .*artifacts:read/);
+  const stranger = await createOwner(world, 'Mallory', 'Globex');
+  expect((await pull([], stranger.token)).stderr).toContain('No such run.');
+  const other = path.join(folder, 'other');
+  git(folder, 'init', '-q', other);
+  git(other, 'commit', '-qm', 'other', '--allow-empty');
+  expect((await pull(['-C', other])).stderr).toContain(`${other} lacks commits that the mission began from`);
+  expect((await pull(['-C', home.replace('home', 'sandbox/home')])).stderr).toContain('not a git repository');
+  expect(git(other, 'for-each-ref', 'refs/aep')).toBe('');
 });
 
 describe('aep push', () => {

@@ -65,194 +65,190 @@ const said = () =>
     return { level, msg, queue, ...(n && { try: n }), ...(err && { err: err.message }) };
   });
 
-describe('a job', () => {
-  it('a job starts as soon as its transaction commits', async () => {
-    const done: object[] = [];
-    start({ mail: async (payload) => void done.push(payload) });
-    const trx = await knex.transaction();
-    await enqueue(trx, 'mail', { n: 1 });
-    expect(await jobs()).toEqual([]);
-    await trx.commit();
-    await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
-    await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
-  });
-
-  it('a job waits while its organization moves, which does not count as a failed attempt', async () => {
-    const moving = Object.assign(new Error('the organization is moving'), { code: 'XM001' });
-    start({ mail: () => Promise.reject(moving) });
-    await write({ n: 1 });
-    await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ state: 'retry', retryCount: 0 }]), {
-      interval: 5,
-    });
-    expect(said()).toEqual([]);
-  });
-
-  it('a job does not exist after a rollback', async () => {
-    const done: object[] = [];
-    const background = start({ mail: async (payload) => void done.push(payload) });
-    const work = transaction(async (trx) => {
-      await enqueue(trx, 'mail', { n: 1 });
-      throw new Error('changed my mind');
-    });
-    await expect(work).rejects.toThrow('changed my mind');
-    await background.settled();
-    expect([await jobs(), done]).toEqual([[], []]);
-  });
-
-  it('a job is found by polling when another process has written it', async () => {
-    const done: object[] = [];
-    start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
-    await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
-    await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
-  });
-
-  it('due jobs are found with one statement, however many queues a process serves', async () => {
-    const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, async () => {}]));
-    const background = start(handlers, { look: 20 });
-    await background.settled();
-    const statements = new Map<string, number>();
-    const unwatch = watchStatements((text) => statements.set(text, (statements.get(text) ?? 0) + 1));
-    await vi.waitFor(() => expect(Math.max(0, ...statements.values())).toBeGreaterThan(5), { interval: 5 });
-    unwatch();
-    expect([...statements.keys()]).toEqual([expect.stringContaining('background.queue')]);
-  });
-
-  it('a job is refused for a queue that the database does not have, where it would be lost silently', async () => {
-    await sql(`update background.queue set name = 'post' where name = 'mail'`);
-    await expect(write({})).rejects.toThrow('there is no queue mail in the database');
-    await sql(`update background.queue set name = 'mail' where name = 'post'`);
-  });
-
-  it('a job is retried after growing delays when it fails, until it succeeds; the log says so without its payload', async () => {
-    const { delayMs } = queues.mail;
-    let tries = 0;
-    const mail = async () => {
-      if (++tries < 3) throw new Error(`failure ${tries}`);
-    };
-    await write({ secret: '042917' });
-    for (const times of [1, 2]) {
-      await start({ mail }).settled();
-      const [row] = await sql<{ state: string; rests: number }>(
-        'select state, extract(epoch from start_after - now()) * 1000 as rests from background.job',
-      );
-      expect(row!.state).toBe('retry');
-      expect(row!.rests).toBeGreaterThan(times * delayMs - seconds(5));
-      expect(row!.rests).toBeLessThanOrEqual(2 * times * delayMs);
-      await start({ mail }).settled();
-      expect(tries).toBe(times);
-      await rested();
-    }
-    await start({ mail }).settled();
-    expect([tries, await jobs()]).toEqual([3, []]);
-    const msg = 'job failed and will be retried';
-    expect(said()).toEqual([
-      { level: 'warn', msg, queue: 'mail', try: 1, err: 'failure 1' },
-      { level: 'warn', msg, queue: 'mail', try: 2, err: 'failure 2' },
-    ]);
-    expect(lines.join('')).not.toContain('042917');
-  });
-
-  it('a job is abandoned, counted, and later deleted when every attempt fails', async () => {
-    const mail = async () => {
-      throw new Error('never');
-    };
-    await write({});
-    const background = start({ mail }, { tidy: 20 });
-    await background.settled();
-    await sql('update background.job set retry_count = retry_limit - 1, start_after = now()');
-    await start({ mail }).settled();
-    expect(await jobs()).toMatchObject([{ state: 'failed', retryCount: queues.mail.retries }]);
-    expect(said().at(-1)).toEqual({
-      level: 'error',
-      msg: 'job failed and is not retried',
-      queue: 'mail',
-      try: queues.mail.retries + 1,
-      err: 'never',
-    });
-    expect(await countJobs()).toContainEqual({
-      queue: 'mail',
-      waiting: 0,
-      due: 0,
-      running: 0,
-      failed: 1,
-      failedLastDay: 1,
-      oldestDueSeconds: null,
-    });
-    expect(await metricsText()).toContain('background_jobs{queue="mail",state="failed"} 1');
-    const past = seconds(1) + jobRetentionMs.failed;
-    await sql(`update background.job set completed_on = now() - $1 * interval '1 millisecond'`, [past]);
-    await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 10 });
-  });
+it('a job starts as soon as its transaction commits', async () => {
+  const done: object[] = [];
+  start({ mail: async (payload) => void done.push(payload) });
+  const trx = await knex.transaction();
+  await enqueue(trx, 'mail', { n: 1 });
+  expect(await jobs()).toEqual([]);
+  await trx.commit();
+  await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
+  await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 5 });
 });
 
-describe('workers', () => {
-  it('workers run each job only once, even when three workers compete for two hundred jobs', async () => {
-    const done: number[] = [];
-    await transaction(async (trx) => {
-      for (let n = 0; n < 200; n++) await enqueue(trx, 'mail', { n });
-    });
-    const mail = async ({ n }: { n: number }) => void done.push(n);
-    const workers = [start({ mail }), start({ mail }), start({ mail })];
-    await Promise.all(workers.map((worker) => worker.settled()));
-    expect(done.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n));
-    expect(await jobs()).toEqual([]);
+it('a job waits while its organization moves, which does not count as a failed attempt', async () => {
+  const moving = Object.assign(new Error('the organization is moving'), { code: 'XM001' });
+  start({ mail: () => Promise.reject(moving) });
+  await write({ n: 1 });
+  await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ state: 'retry', retryCount: 0 }]), {
+    interval: 5,
   });
+  expect(said()).toEqual([]);
+});
 
-  it('workers start jobs in the order in which they were written', async () => {
-    const begun: number[] = [];
-    for (let n = 0; n < 20; n++) await write({ n });
-    // The jobs are created a millisecond apart, because that is the resolution at which the creation time is read.
-    await sql(`update background.job set created_on = now() + (data->>'n')::int * interval '1 millisecond'`);
-    await start({ mail: async ({ n }: { n: number }) => void begun.push(n) }).settled();
-    expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
+it('a job does not exist after a rollback', async () => {
+  const done: object[] = [];
+  const background = start({ mail: async (payload) => void done.push(payload) });
+  const work = transaction(async (trx) => {
+    await enqueue(trx, 'mail', { n: 1 });
+    throw new Error('changed my mind');
   });
+  await expect(work).rejects.toThrow('changed my mind');
+  await background.settled();
+  expect([await jobs(), done]).toEqual([[], []]);
+});
 
-  it('workers run a few jobs at once, and run other jobs while one of them is slow', async () => {
-    let [atOnce, most] = [0, 0];
-    let release = () => {};
-    const slow = new Promise<void>((resolve) => (release = resolve));
-    const done: number[] = [];
-    const background = start({
-      async mail({ n }: { n: number }) {
-        most = Math.max(most, ++atOnce);
-        await (n === 0 ? slow : new Promise(setImmediate));
-        atOnce--;
-        done.push(n);
-      },
-    });
-    await write({ n: 0 });
-    await transaction(async (trx) => {
-      for (let n = 1; n < 20; n++) await enqueue(trx, 'mail', { n });
-    });
-    await vi.waitFor(() => expect(done).toHaveLength(19), { interval: 5 });
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(concurrency);
-    release();
-    await background.settled();
-    expect(done).toHaveLength(20);
-  });
+it('a job is found by polling when another process has written it', async () => {
+  const done: object[] = [];
+  start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
+  await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
+  await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });
+});
 
-  it('workers finish running jobs when they are stopped, and start no more', async () => {
-    let release = () => {};
-    const slow = new Promise<void>((resolve) => (release = resolve));
-    const begun: object[] = [];
-    const background = start({
-      async mail(payload) {
-        begun.push(payload);
-        await slow;
-      },
-    });
-    await write({ n: 1 });
-    await vi.waitFor(() => expect(begun).toEqual([{ n: 1 }]), { interval: 5 });
-    let stopped = false;
-    const stopping = background.stop().then(() => (stopped = true));
-    await write({ n: 2 });
-    expect(stopped).toBe(false);
-    release();
-    await stopping;
-    expect((await jobs()).map(({ data, state }) => [data, state])).toEqual([[{ n: 2 }, 'created']]);
-    expect(begun).toEqual([{ n: 1 }]);
+it('due jobs are found with one statement, however many queues a process serves', async () => {
+  const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, async () => {}]));
+  const background = start(handlers, { look: 20 });
+  await background.settled();
+  const statements = new Map<string, number>();
+  const unwatch = watchStatements((text) => statements.set(text, (statements.get(text) ?? 0) + 1));
+  await vi.waitFor(() => expect(Math.max(0, ...statements.values())).toBeGreaterThan(5), { interval: 5 });
+  unwatch();
+  expect([...statements.keys()]).toEqual([expect.stringContaining('background.queue')]);
+});
+
+it('a job is refused for a queue that the database does not have, where it would be lost silently', async () => {
+  await sql(`update background.queue set name = 'post' where name = 'mail'`);
+  await expect(write({})).rejects.toThrow('there is no queue mail in the database');
+  await sql(`update background.queue set name = 'mail' where name = 'post'`);
+});
+
+it('a job is retried after growing delays when it fails, until it succeeds; the log says so without its payload', async () => {
+  const { delayMs } = queues.mail;
+  let tries = 0;
+  const mail = async () => {
+    if (++tries < 3) throw new Error(`failure ${tries}`);
+  };
+  await write({ secret: '042917' });
+  for (const times of [1, 2]) {
+    await start({ mail }).settled();
+    const [row] = await sql<{ state: string; rests: number }>(
+      'select state, extract(epoch from start_after - now()) * 1000 as rests from background.job',
+    );
+    expect(row!.state).toBe('retry');
+    expect(row!.rests).toBeGreaterThan(times * delayMs - seconds(5));
+    expect(row!.rests).toBeLessThanOrEqual(2 * times * delayMs);
+    await start({ mail }).settled();
+    expect(tries).toBe(times);
+    await rested();
+  }
+  await start({ mail }).settled();
+  expect([tries, await jobs()]).toEqual([3, []]);
+  const msg = 'job failed and will be retried';
+  expect(said()).toEqual([
+    { level: 'warn', msg, queue: 'mail', try: 1, err: 'failure 1' },
+    { level: 'warn', msg, queue: 'mail', try: 2, err: 'failure 2' },
+  ]);
+  expect(lines.join('')).not.toContain('042917');
+});
+
+it('a job is abandoned, counted, and later deleted when every attempt fails', async () => {
+  const mail = async () => {
+    throw new Error('never');
+  };
+  await write({});
+  const background = start({ mail }, { tidy: 20 });
+  await background.settled();
+  await sql('update background.job set retry_count = retry_limit - 1, start_after = now()');
+  await start({ mail }).settled();
+  expect(await jobs()).toMatchObject([{ state: 'failed', retryCount: queues.mail.retries }]);
+  expect(said().at(-1)).toEqual({
+    level: 'error',
+    msg: 'job failed and is not retried',
+    queue: 'mail',
+    try: queues.mail.retries + 1,
+    err: 'never',
   });
+  expect(await countJobs()).toContainEqual({
+    queue: 'mail',
+    waiting: 0,
+    due: 0,
+    running: 0,
+    failed: 1,
+    failedLastDay: 1,
+    oldestDueSeconds: null,
+  });
+  expect(await metricsText()).toContain('background_jobs{queue="mail",state="failed"} 1');
+  const past = seconds(1) + jobRetentionMs.failed;
+  await sql(`update background.job set completed_on = now() - $1 * interval '1 millisecond'`, [past]);
+  await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 10 });
+});
+
+it('workers run each job only once, even when three workers compete for two hundred jobs', async () => {
+  const done: number[] = [];
+  await transaction(async (trx) => {
+    for (let n = 0; n < 200; n++) await enqueue(trx, 'mail', { n });
+  });
+  const mail = async ({ n }: { n: number }) => void done.push(n);
+  const workers = [start({ mail }), start({ mail }), start({ mail })];
+  await Promise.all(workers.map((worker) => worker.settled()));
+  expect(done.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, n) => n));
+  expect(await jobs()).toEqual([]);
+});
+
+it('workers start jobs in the order in which they were written', async () => {
+  const begun: number[] = [];
+  for (let n = 0; n < 20; n++) await write({ n });
+  // The jobs are created a millisecond apart, because that is the resolution at which the creation time is read.
+  await sql(`update background.job set created_on = now() + (data->>'n')::int * interval '1 millisecond'`);
+  await start({ mail: async ({ n }: { n: number }) => void begun.push(n) }).settled();
+  expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
+});
+
+it('workers run a few jobs at once, and run other jobs while one of them is slow', async () => {
+  let [atOnce, most] = [0, 0];
+  let release = () => {};
+  const slow = new Promise<void>((resolve) => (release = resolve));
+  const done: number[] = [];
+  const background = start({
+    async mail({ n }: { n: number }) {
+      most = Math.max(most, ++atOnce);
+      await (n === 0 ? slow : new Promise(setImmediate));
+      atOnce--;
+      done.push(n);
+    },
+  });
+  await write({ n: 0 });
+  await transaction(async (trx) => {
+    for (let n = 1; n < 20; n++) await enqueue(trx, 'mail', { n });
+  });
+  await vi.waitFor(() => expect(done).toHaveLength(19), { interval: 5 });
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(concurrency);
+  release();
+  await background.settled();
+  expect(done).toHaveLength(20);
+});
+
+it('workers finish running jobs when they are stopped, and start no more', async () => {
+  let release = () => {};
+  const slow = new Promise<void>((resolve) => (release = resolve));
+  const begun: object[] = [];
+  const background = start({
+    async mail(payload) {
+      begun.push(payload);
+      await slow;
+    },
+  });
+  await write({ n: 1 });
+  await vi.waitFor(() => expect(begun).toEqual([{ n: 1 }]), { interval: 5 });
+  let stopped = false;
+  const stopping = background.stop().then(() => (stopped = true));
+  await write({ n: 2 });
+  expect(stopped).toBe(false);
+  release();
+  await stopping;
+  expect((await jobs()).map(({ data, state }) => [data, state])).toEqual([[{ n: 2 }, 'created']]);
+  expect(begun).toEqual([{ n: 1 }]);
 });
 
 describe('a process that is killed during a job', () => {

@@ -84,61 +84,59 @@ afterEach(async () => {
   for (const home of homes.splice(0)) rmSync(home, { recursive: true, force: true });
 });
 
-describe('An embedded database', () => {
-  it('an embedded database starts in an empty folder, keeps its rows across a restart and leaves no process behind', async () => {
-    const home = newHome();
-    // A first start that is killed halfway leaves this folder behind.
-    mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
-    const first = await start(home);
-    await ask(first, 'create table kept (n integer); insert into kept values (7)');
-    await first.stop();
-    expect(startOf(first.pid)).toBeUndefined();
-    expect(findEmbeddedDatabase(home)).toBeUndefined();
-    const second = await start(home);
-    expect(second.pid).not.toBe(first.pid);
-    expect(await ask(second, 'select n from kept')).toEqual({ n: 7 });
-    expect(findEmbeddedDatabase(home)).toEqual({ connection: second.connection, data: second.data });
-    await second.stop();
-    expect(readdirSync(home).toSorted()).toEqual(['data', 'password', 'postgres.log']);
-  });
+it('an embedded database starts in an empty folder, keeps its rows across a restart and leaves no process behind', async () => {
+  const home = newHome();
+  // A first start that is killed halfway leaves this folder behind.
+  mkdirSync(path.join(home, 'data.new', 'base'), { recursive: true });
+  const first = await start(home);
+  await ask(first, 'create table kept (n integer); insert into kept values (7)');
+  await first.stop();
+  expect(startOf(first.pid)).toBeUndefined();
+  expect(findEmbeddedDatabase(home)).toBeUndefined();
+  const second = await start(home);
+  expect(second.pid).not.toBe(first.pid);
+  expect(await ask(second, 'select n from kept')).toEqual({ n: 7 });
+  expect(findEmbeddedDatabase(home)).toEqual({ connection: second.connection, data: second.data });
+  await second.stop();
+  expect(readdirSync(home).toSorted()).toEqual(['data', 'password', 'postgres.log']);
+});
 
-  it('an embedded database listens only on a private socket, requires its password, and sorts text alike on every machine', async () => {
-    const home = newHome();
-    const database = await start(home);
-    const { host, port, user } = database.connection;
-    expect(statSync(host).mode & 0o777).toBe(0o700);
-    expect(statSync(path.join(home, 'password')).mode & 0o777).toBe(0o600);
-    await expect(ask({ connection: { ...database.connection, password: 'wrong' } }, 'select 1')).rejects.toThrow(
-      'password',
-    );
-    const facts = await ask(
-      database,
-      `select current_setting('listen_addresses') as addresses, current_setting('data_checksums') as checksums,
+it('an embedded database listens only on a private socket, requires its password, and sorts text alike on every machine', async () => {
+  const home = newHome();
+  const database = await start(home);
+  const { host, port, user } = database.connection;
+  expect(statSync(host).mode & 0o777).toBe(0o700);
+  expect(statSync(path.join(home, 'password')).mode & 0o777).toBe(0o600);
+  await expect(ask({ connection: { ...database.connection, password: 'wrong' } }, 'select 1')).rejects.toThrow(
+    'password',
+  );
+  const facts = await ask(
+    database,
+    `select current_setting('listen_addresses') as addresses, current_setting('data_checksums') as checksums,
               current_database() as name, datlocprovider as provider, datlocale as locale, current_setting('server_encoding') as encoding
          from pg_database where datname = current_database()`,
-    );
-    expect({ host, port, user, ...(facts as object) }).toEqual({
-      addresses: '',
-      checksums: 'on',
-      name: 'agent_engineering_platform',
-      provider: 'b',
-      locale: 'C.UTF-8',
-      encoding: 'UTF8',
-      host: path.join(home, 'run'),
-      port: 5432,
-      user: 'app',
-    });
+  );
+  expect({ host, port, user, ...(facts as object) }).toEqual({
+    addresses: '',
+    checksums: 'on',
+    name: 'agent_engineering_platform',
+    provider: 'b',
+    locale: 'C.UTF-8',
+    encoding: 'UTF8',
+    host: path.join(home, 'run'),
+    port: 5432,
+    user: 'app',
   });
+});
 
-  it('an embedded database keeps its socket in /tmp when the folder’s path is too long for a socket, and removes the socket afterwards', async () => {
-    const home = path.join(newHome(), 'a-very-long-name-'.repeat(6));
-    const database = await start(home);
-    const { host } = database.connection;
-    expect(host).toMatch(/^\/tmp\/agent-engineering-platform-[0-9a-f]{12}$/);
-    expect(await ask(database, 'select 1 as one')).toEqual({ one: 1 });
-    await database.stop();
-    expect(existsSync(host)).toBe(false);
-  });
+it('an embedded database keeps its socket in /tmp when the folder’s path is too long for a socket, and removes the socket afterwards', async () => {
+  const home = path.join(newHome(), 'a-very-long-name-'.repeat(6));
+  const database = await start(home);
+  const { host } = database.connection;
+  expect(host).toMatch(/^\/tmp\/agent-engineering-platform-[0-9a-f]{12}$/);
+  expect(await ask(database, 'select 1 as one')).toEqual({ one: 1 });
+  await database.stop();
+  expect(existsSync(host)).toBe(false);
 });
 
 describe('An embedded database after a kill', () => {
