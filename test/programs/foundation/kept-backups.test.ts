@@ -42,41 +42,39 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-describe('An encrypted backup', () => {
-  it('an encrypted backup has the files, folders and modes of the original, in whatever pieces it arrives', async () => {
-    for (const size of [13, 4_096, sealed.length]) {
-      const target = at(`pieces-${size}`);
-      await openBackup(inPieces(sealed, size), target);
-      expect(readFileSync(path.join(target, 'data/table'))).toEqual(readFileSync(at('original/data/table')));
-      expect(statSync(path.join(target, 'data/PG_VERSION')).mode & 0o777).toBe(0o600);
-      expect(statSync(path.join(target, 'data/pg_wal')).isDirectory()).toBe(true);
-    }
-    expect(sealed.includes('PG_VERSION')).toBe(false);
-  });
+it('an encrypted backup has the files, folders and modes of the original, in whatever pieces it arrives', async () => {
+  for (const size of [13, 4_096, sealed.length]) {
+    const target = at(`pieces-${size}`);
+    await openBackup(inPieces(sealed, size), target);
+    expect(readFileSync(path.join(target, 'data/table'))).toEqual(readFileSync(at('original/data/table')));
+    expect(statSync(path.join(target, 'data/PG_VERSION')).mode & 0o777).toBe(0o600);
+    expect(statSync(path.join(target, 'data/pg_wal')).isDirectory()).toBe(true);
+  }
+  expect(sealed.includes('PG_VERSION')).toBe(false);
+});
 
-  it('an encrypted backup is refused when it is truncated, altered, encrypted with another key, or not a backup at all', async () => {
-    const altered = (offset: number) => {
-      const copy = Buffer.from(sealed);
-      copy[offset]! ^= 1;
-      return copy;
-    };
-    const refusalOf = (bytes: Buffer) =>
-      openBackup(inPieces(bytes, 4_096), mkdtempSync(at('refused-'))).then(
-        () => 'opened',
-        ({ message }) => message,
-      );
-    const damaged = 'the backup is damaged or incomplete';
-    for (const length of [sealed.length - 1, sealed.length - 16, 5_000, 100, 80])
-      expect([length, await refusalOf(sealed.subarray(0, length))]).toEqual([length, damaged]);
-    for (const offset of [sealed.length - 1, sealed.length - 20, 90, 5_000])
-      expect([offset, await refusalOf(altered(offset))]).toEqual([offset, damaged]);
-    expect(await refusalOf(Buffer.from('PK\u0003\u0004 and more\n'))).toBe('this is not a backup');
-    expect(await refusalOf(Buffer.alloc(20_000, 'x'))).toBe('this is not a backup');
-    expect(await refusalOf(Buffer.alloc(0))).toBe(damaged);
-    bindSecretKey(Buffer.alloc(32, 8));
-    expect(await refusalOf(sealed)).toBe('the backup is encrypted with another SECRET_KEY');
-    bindSecretKey(key);
-  });
+it('an encrypted backup is refused when it is truncated, altered, encrypted with another key, or not a backup at all', async () => {
+  const altered = (offset: number) => {
+    const copy = Buffer.from(sealed);
+    copy[offset]! ^= 1;
+    return copy;
+  };
+  const refusalOf = (bytes: Buffer) =>
+    openBackup(inPieces(bytes, 4_096), mkdtempSync(at('refused-'))).then(
+      () => 'opened',
+      ({ message }) => message,
+    );
+  const damaged = 'the backup is damaged or incomplete';
+  for (const length of [sealed.length - 1, sealed.length - 16, 5_000, 100, 80])
+    expect([length, await refusalOf(sealed.subarray(0, length))]).toEqual([length, damaged]);
+  for (const offset of [sealed.length - 1, sealed.length - 20, 90, 5_000])
+    expect([offset, await refusalOf(altered(offset))]).toEqual([offset, damaged]);
+  expect(await refusalOf(Buffer.from('PK\u0003\u0004 and more\n'))).toBe('this is not a backup');
+  expect(await refusalOf(Buffer.alloc(20_000, 'x'))).toBe('this is not a backup');
+  expect(await refusalOf(Buffer.alloc(0))).toBe(damaged);
+  bindSecretKey(Buffer.alloc(32, 8));
+  expect(await refusalOf(sealed)).toBe('the backup is encrypted with another SECRET_KEY');
+  bindSecretKey(key);
 });
 
 describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
