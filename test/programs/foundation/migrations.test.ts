@@ -68,31 +68,29 @@ function startMigrating() {
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-describe('The migrations of the service', () => {
-  it('the migrations of the service go up, all the way down to nothing, and up again to the same catalog', async () => {
-    const names = await migrate(knex);
-    const full = await catalog();
-    expect(await migrationStatus(knex)).toEqual({ applied: names, pending: [] });
-    expect(await rollback(knex, { all: true })).toEqual(names.toReversed());
-    const left = await catalog();
-    expect(left.filter((line) => !line.includes('knex_migrations'))).toEqual([]);
-    expect(await migrate(knex)).toEqual(names);
-    expect(await catalog()).toEqual(full);
-  });
+it('the migrations of the service go up, all the way down to nothing, and up again to the same catalog', async () => {
+  const names = await migrate(knex);
+  const full = await catalog();
+  expect(await migrationStatus(knex)).toEqual({ applied: names, pending: [] });
+  expect(await rollback(knex, { all: true })).toEqual(names.toReversed());
+  const left = await catalog();
+  expect(left.filter((line) => !line.includes('knex_migrations'))).toEqual([]);
+  expect(await migrate(knex)).toEqual(names);
+  expect(await catalog()).toEqual(full);
+});
 
-  it('the migrations of the service are applied once when four processes start at the same time on an empty database', async () => {
-    for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
-    const answers = await Promise.all(
-      Array.from({ length: 4 }, async () => {
-        const child = startMigrating();
-        let output = '';
-        child.stdout.on('data', (part) => (output += part));
-        await once(child, 'close');
-        return JSON.parse(output) as string[];
-      }),
-    );
-    expect(answers.flat().toSorted()).toEqual([first, second, ...Object.keys(beside)]);
-  });
+it('the migrations of the service are applied once when four processes start at the same time on an empty database', async () => {
+  for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      const child = startMigrating();
+      let output = '';
+      child.stdout.on('data', (part) => (output += part));
+      await once(child, 'close');
+      return JSON.parse(output) as string[];
+    }),
+  );
+  expect(answers.flat().toSorted()).toEqual([first, second, ...Object.keys(beside)]);
 });
 
 /** Further migrations, next to the samples: they add a column, fill it in batches of two rows, and build its index. */
@@ -243,93 +241,91 @@ describe('Files that run outside the transaction', () => {
   );
 });
 
-describe('migrate', () => {
-  it('`migrate` sends SQL unchanged, including question marks', async () => {
-    expect(await migrate(knex, { folder })).toEqual([first, second]);
-    expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
-  });
+it('`migrate` sends SQL unchanged, including question marks', async () => {
+  expect(await migrate(knex, { folder })).toEqual([first, second]);
+  expect(await knex('asked').select()).toEqual([{ boatId: 1, known: true, reason: 'why\\?' }]);
+});
 
-  it('`migrate` leaves knex’s mapping of names unchanged', async () => {
-    await migrate(knex, { folder });
-    await rollback(knex, { folder });
-    await migrate(knex, { folder });
-    expect(await knex('boats').where({ boatId: 1 }).select('boatId')).toEqual([{ boatId: 1 }]);
-  });
+it('`migrate` leaves knex’s mapping of names unchanged', async () => {
+  await migrate(knex, { folder });
+  await rollback(knex, { folder });
+  await migrate(knex, { folder });
+  expect(await knex('boats').where({ boatId: 1 }).select('boatId')).toEqual([{ boatId: 1 }]);
+});
 
-  it('`migrate` applies all pending files as one batch, and rollback reverts the last batch only', async () => {
-    await migrate(knex, { folder });
-    writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
-    expect(await migrationStatus(knex, folder)).toEqual({ applied: [first, second], pending: [third] });
-    expect(await migrate(knex, { folder })).toEqual([third]);
-    expect(await rollback(knex, { folder })).toEqual([third]);
-    expect(await rollback(knex, { folder })).toEqual([second, first]);
-    expect(await rollback(knex, { folder })).toEqual([]);
-  });
+it('`migrate` applies all pending files as one batch, and rollback reverts the last batch only', async () => {
+  await migrate(knex, { folder });
+  writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
+  expect(await migrationStatus(knex, folder)).toEqual({ applied: [first, second], pending: [third] });
+  expect(await migrate(knex, { folder })).toEqual([third]);
+  expect(await rollback(knex, { folder })).toEqual([third]);
+  expect(await rollback(knex, { folder })).toEqual([second, first]);
+  expect(await rollback(knex, { folder })).toEqual([]);
+});
 
-  it('`migrate` applies nothing when one file fails, and names the file and the line', async () => {
-    writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\nselect nonsense;\n-- down\n');
-    const failure = await migrate(knex, { folder }).catch((error: Error) => error);
-    expect(String(failure)).toBe(`Error: migration ${third}, line 4: column "nonsense" does not exist`);
-    expect(databaseErrorKind(failure)).toBe('final');
-    expect(await catalog()).toEqual([]);
-    expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
-  });
+it('`migrate` applies nothing when one file fails, and names the file and the line', async () => {
+  writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\nselect nonsense;\n-- down\n');
+  const failure = await migrate(knex, { folder }).catch((error: Error) => error);
+  expect(String(failure)).toBe(`Error: migration ${third}, line 4: column "nonsense" does not exist`);
+  expect(databaseErrorKind(failure)).toBe('final');
+  expect(await catalog()).toEqual([]);
+  expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
+});
 
-  it('`migrate` runs even if a killed process left knex’s lock behind', async () => {
-    await migrate(knex, { folder });
-    await knex('knex_migrations_lock').update({ isLocked: 1 });
-    writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
-    expect(await migrate(knex, { folder })).toEqual([third]);
-  });
+it('`migrate` runs even if a killed process left knex’s lock behind', async () => {
+  await migrate(knex, { folder });
+  await knex('knex_migrations_lock').update({ isLocked: 1 });
+  writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
+  expect(await migrate(knex, { folder })).toEqual([third]);
+});
 
-  it('`migrate` refuses a file that was changed after it was applied', async () => {
-    await migrate(knex, { folder });
-    writeFileSync(path.join(folder, first), samples[first]?.replace('Boats', 'Ships') ?? '');
-    await expect(migrate(knex, { folder })).rejects.toThrow(`migration ${first} was changed after it was applied`);
-    await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
-  });
+it('`migrate` refuses a file that was changed after it was applied', async () => {
+  await migrate(knex, { folder });
+  writeFileSync(path.join(folder, first), samples[first]?.replace('Boats', 'Ships') ?? '');
+  await expect(migrate(knex, { folder })).rejects.toThrow(`migration ${first} was changed after it was applied`);
+  await expect(rollback(knex, { folder })).rejects.toThrow('was changed');
+});
 
-  it('`migrate` ignores differences in line endings', async () => {
-    await migrate(knex, { folder });
-    writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
-    expect(await migrate(knex, { folder })).toEqual([]);
-  });
+it('`migrate` ignores differences in line endings', async () => {
+  await migrate(knex, { folder });
+  writeFileSync(path.join(folder, first), samples[first]?.replaceAll('\n', '\r\n') ?? '');
+  expect(await migrate(knex, { folder })).toEqual([]);
+});
 
-  it('`migrate` refuses to run when a file that was applied is missing', async () => {
-    await migrate(knex, { folder });
-    unlinkSync(path.join(folder, first));
-    await expect(migrate(knex, { folder })).rejects.toThrow(
-      `migration ${first} was applied to this database but is not in`,
-    );
-  });
+it('`migrate` refuses to run when a file that was applied is missing', async () => {
+  await migrate(knex, { folder });
+  unlinkSync(path.join(folder, first));
+  await expect(migrate(knex, { folder })).rejects.toThrow(
+    `migration ${first} was applied to this database but is not in`,
+  );
+});
 
-  it('`migrate` warns that the database belongs to a later release, and neither migrates it nor rolls it back', async () => {
-    await migrate(knex, { folder });
-    unlinkSync(path.join(folder, second));
-    const warnings: string[] = [];
-    expect(await migrate(knex, { folder, warn: (line) => warnings.push(line) })).toEqual([]);
-    expect(warnings).toEqual([`the database is newer than this program (${second}): nothing is migrated`]);
-    await expect(rollback(knex, { folder })).rejects.toThrow(`migration ${second} was applied to this database`);
-    // A program with a migration that the database lacks is not an earlier release, so `migrate` fails instead of warning.
-    writeFileSync(path.join(folder, '20260101_99_other.sql'), samples[first] ?? '');
-    await expect(migrate(knex, { folder })).rejects.toThrow('the database is newer than this program');
-  });
+it('`migrate` warns that the database belongs to a later release, and neither migrates it nor rolls it back', async () => {
+  await migrate(knex, { folder });
+  unlinkSync(path.join(folder, second));
+  const warnings: string[] = [];
+  expect(await migrate(knex, { folder, warn: (line) => warnings.push(line) })).toEqual([]);
+  expect(warnings).toEqual([`the database is newer than this program (${second}): nothing is migrated`]);
+  await expect(rollback(knex, { folder })).rejects.toThrow(`migration ${second} was applied to this database`);
+  // A program with a migration that the database lacks is not an earlier release, so `migrate` fails instead of warning.
+  writeFileSync(path.join(folder, '20260101_99_other.sql'), samples[first] ?? '');
+  await expect(migrate(knex, { folder })).rejects.toThrow('the database is newer than this program');
+});
 
-  it.each([
-    [
-      'a name that does not sort by age',
-      'boats.sql',
-      samples[first] ?? '',
-      'its name must be <yyyymmdd>_<nn>_<words>.sql',
-    ],
-    ['no reason', third, '-- up\n-- down\n', 'it must have a line "-- why"'],
-    ['SQL before the first mark', third, 'select 1;\n-- up\n-- down\n', 'it must have a line "-- why"'],
-    ['the marks in the wrong order', third, '-- Crew.\n-- down\n-- up\n', 'then one line "-- up"'],
-    ['a mark twice', third, '-- Crew.\n-- up\n-- up\n-- down\n', 'then one line "-- up"'],
-    ['no part that reverts it', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
-  ])('`migrate` refuses a file with %s before anything runs', async (_fault, name, text, words) => {
-    writeFileSync(path.join(folder, name), text);
-    await expect(migrate(knex, { folder })).rejects.toThrow(words);
-    expect(await catalog()).toEqual([]);
-  });
+it.each([
+  [
+    'a name that does not sort by age',
+    'boats.sql',
+    samples[first] ?? '',
+    'its name must be <yyyymmdd>_<nn>_<words>.sql',
+  ],
+  ['no reason', third, '-- up\n-- down\n', 'it must have a line "-- why"'],
+  ['SQL before the first mark', third, 'select 1;\n-- up\n-- down\n', 'it must have a line "-- why"'],
+  ['the marks in the wrong order', third, '-- Crew.\n-- down\n-- up\n', 'then one line "-- up"'],
+  ['a mark twice', third, '-- Crew.\n-- up\n-- up\n-- down\n', 'then one line "-- up"'],
+  ['no part that reverts it', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
+])('`migrate` refuses a file with %s before anything runs', async (_fault, name, text, words) => {
+  writeFileSync(path.join(folder, name), text);
+  await expect(migrate(knex, { folder })).rejects.toThrow(words);
+  expect(await catalog()).toEqual([]);
 });

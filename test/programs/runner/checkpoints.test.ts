@@ -62,45 +62,43 @@ type Message = { acknowledgedAt: string | null };
 const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
-describe('a runner that is killed', () => {
-  it('a runner that is killed is replaced by a runner on another machine, with all files and in the same session; each call is charged once', async () => {
-    startRunner();
-    const runId = await missions.mission('[commit] [draft] [wait]', site);
-    await missions.isShown(runId, 'I wait');
-    await missions.say(runId, 'First thing [wait]');
-    await missions.isShown(runId, 'I wait: Message from Alice:\n\nFirst thing');
-    await isKept(runId, 'First thing');
-    // A message without an acknowledgement would be delivered again, in one prompt with the next message.
-    await missions.until(async () => (await missions.look(runId)).messages.every((one: Message) => one.acknowledgedAt));
-    await missions.loseRunner(runId);
-    startRunner();
-    await missions.say(runId, '[look]');
-    const run = await missions.ended(runId);
-    expect(run).toMatchObject({ status: 'completed', lastError: null, steps: [{ status: 'completed' }] });
-    expect(await missions.isShown(runId, 'I see')).toMatch(
-      /I see \.gitignore=built\+node_modules AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
-    );
-    // The agent has called the model four times: twice before the kill, once when the second runner continued, and once for the last message.
-    expect(run.steps[0].inputTokens).toBe(4 * 1_200);
-    expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 6);
-    const branch = `mission/${runId}`;
-    expect(git('-C', 'acme/site', 'log', '--format=%an: %s', branch, '--not', 'main')).toBe('builder: Say new\n');
-    // Uncommitted changes are not pushed.
-    expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
-  });
+it('a runner that is killed is replaced by a runner on another machine, with all files and in the same session; each call is charged once', async () => {
+  startRunner();
+  const runId = await missions.mission('[commit] [draft] [wait]', site);
+  await missions.isShown(runId, 'I wait');
+  await missions.say(runId, 'First thing [wait]');
+  await missions.isShown(runId, 'I wait: Message from Alice:\n\nFirst thing');
+  await isKept(runId, 'First thing');
+  // A message without an acknowledgement would be delivered again, in one prompt with the next message.
+  await missions.until(async () => (await missions.look(runId)).messages.every((one: Message) => one.acknowledgedAt));
+  await missions.loseRunner(runId);
+  startRunner();
+  await missions.say(runId, '[look]');
+  const run = await missions.ended(runId);
+  expect(run).toMatchObject({ status: 'completed', lastError: null, steps: [{ status: 'completed' }] });
+  expect(await missions.isShown(runId, 'I see')).toMatch(
+    /I see \.gitignore=built\+node_modules AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
+  );
+  // The agent has called the model four times: twice before the kill, once when the second runner continued, and once for the last message.
+  expect(run.steps[0].inputTokens).toBe(4 * 1_200);
+  expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 6);
+  const branch = `mission/${runId}`;
+  expect(git('-C', 'acme/site', 'log', '--format=%an: %s', branch, '--not', 'main')).toBe('builder: Say new\n');
+  // Uncommitted changes are not pushed.
+  expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
+});
 
-  it('a runner that is killed is replaced by a runner that begins a new session with a summary of the earlier work when there is no checkpoint', async () => {
-    startRunner({ CHECKPOINT_MS: '600000' });
-    const runId = await missions.mission('[draft] [wait]');
-    await missions.isShown(runId, 'I wait');
-    await missions.loseRunner(runId);
-    startRunner();
-    const heard = await missions.isShown(runId, 'What has happened so far');
-    expect(heard).toContain('was begun, and was interrupted when its machine was lost');
-    await missions.say(runId, '[look]');
-    await missions.ended(runId);
-    expect(await missions.isShown(runId, 'I see')).toContain('draft.txt=draft after 2 messages');
-  });
+it('a runner that is killed is replaced by a runner that begins a new session with a summary of the earlier work when there is no checkpoint', async () => {
+  startRunner({ CHECKPOINT_MS: '600000' });
+  const runId = await missions.mission('[draft] [wait]');
+  await missions.isShown(runId, 'I wait');
+  await missions.loseRunner(runId);
+  startRunner();
+  const heard = await missions.isShown(runId, 'What has happened so far');
+  expect(heard).toContain('was begun, and was interrupted when its machine was lost');
+  await missions.say(runId, '[look]');
+  await missions.ended(runId);
+  expect(await missions.isShown(runId, 'I see')).toContain('draft.txt=draft after 2 messages');
 });
 
 describe('a run that has ended', () => {

@@ -86,111 +86,107 @@ const broken = (): Pinned => {
   return pinned('opencode', machine, { packages }) as Pinned;
 };
 
-describe('the pinned harnesses', () => {
-  it('the pinned harnesses are the releases that their drivers are tested with', () => {
-    const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
-    for (const harness of ['opencode', 'codex'] as const) {
-      const { version: own, files } = pinned(harness, linux) as Pinned;
-      expect(isTested(harness, own)).toBe(true);
-      expect(files['package-lock.json']).not.toMatch(/https?:/);
-    }
-    expect(pinned('opencode', { ...linux, hasAvx2: false })).toMatchObject({
-      program: 'node_modules/opencode-linux-x64-baseline/bin/opencode',
-    });
-    expect(pinned('opencode', { ...linux, name: 'darwin-arm64' })).toBe(
-      `OpenCode has no checksum here for darwin-arm64: run npm install --prefix ~/agents 'opencode-darwin-arm64@${rangeOf('opencode')}', and set ` +
-        'OPENCODE_PROGRAM=~/agents/node_modules/opencode-darwin-arm64/bin/opencode',
-    );
-    expect(pinned('opencode', { ...linux, isMusl: true })).toContain(
-      `opencode-linux-x64-musl@${rangeOf('opencode')}', and set`,
-    );
-    for (const name of ['linux-arm64', 'darwin-arm64', 'darwin-x64'])
-      expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
+it('the pinned harnesses are the releases that their drivers are tested with', () => {
+  const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
+  for (const harness of ['opencode', 'codex'] as const) {
+    const { version: own, files } = pinned(harness, linux) as Pinned;
+    expect(isTested(harness, own)).toBe(true);
+    expect(files['package-lock.json']).not.toMatch(/https?:/);
+  }
+  expect(pinned('opencode', { ...linux, hasAvx2: false })).toMatchObject({
+    program: 'node_modules/opencode-linux-x64-baseline/bin/opencode',
   });
-
-  it('the pinned harnesses are installed when a model that they support is connected: one harness for built-in agents, other harnesses if an agent names them', () => {
-    const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
-      wantedHarnesses({ modelVendors, harnesses } as never, {
-        own: own as never,
-        found: found.map((harness) => ({ harness })) as never,
-        env,
-      });
-    expect(wanted([], ['opencode', 'codex'])).toEqual([]);
-    expect(wanted(['anthropic'], [])).toEqual(wanted([], [], [], {}, ['anthropic']));
-    expect(wanted(['anthropic'], ['codex', 'opencode'], ['claude-code'])).toEqual(['opencode']);
-    expect(wanted(['openai'], ['codex'], ['opencode'])).toEqual(['codex']);
-    expect(wanted(['openai'], [], ['claude-code'])).toEqual([]);
-    expect(wanted(['anthropic'], [], ['acp'])).toEqual(wanted(['anthropic'], []));
-    expect(wanted(['anthropic'], [], [], { OPENCODE_PROGRAM: '/opt/opencode' })).toEqual([]);
-  });
+  expect(pinned('opencode', { ...linux, name: 'darwin-arm64' })).toBe(
+    `OpenCode has no checksum here for darwin-arm64: run npm install --prefix ~/agents 'opencode-darwin-arm64@${rangeOf('opencode')}', and set ` +
+      'OPENCODE_PROGRAM=~/agents/node_modules/opencode-darwin-arm64/bin/opencode',
+  );
+  expect(pinned('opencode', { ...linux, isMusl: true })).toContain(
+    `opencode-linux-x64-musl@${rangeOf('opencode')}', and set`,
+  );
+  for (const name of ['linux-arm64', 'darwin-arm64', 'darwin-x64'])
+    expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
 });
 
-describe('an installation', () => {
-  it('the installation of a harness leaves only the program, which all accounts can read; it removes other releases of the harness, and repairs a broken installation', async () => {
-    for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
-    const program = await run();
-    expect(program).toBe(programIn(folder, opencode));
-    await check(program);
-    expect(readdirSync(folder).sort()).toEqual(['codex-0.0.1', `opencode-${version}`]);
-    expect(statSync(program).mode & 0o777).toBe(0o755);
-    const asked = registry.tarballs().length;
-    expect(await run()).toBe(program);
-    expect([asked, registry.tarballs().length]).toEqual([1, 1]);
-    rmSync(program);
-    expect(await run()).toBe(program);
-    await check(program);
-  });
+it('the pinned harnesses are installed when a model that they support is connected: one harness for built-in agents, other harnesses if an agent names them', () => {
+  const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
+    wantedHarnesses({ modelVendors, harnesses } as never, {
+      own: own as never,
+      found: found.map((harness) => ({ harness })) as never,
+      env,
+    });
+  expect(wanted([], ['opencode', 'codex'])).toEqual([]);
+  expect(wanted(['anthropic'], [])).toEqual(wanted([], [], [], {}, ['anthropic']));
+  expect(wanted(['anthropic'], ['codex', 'opencode'], ['claude-code'])).toEqual(['opencode']);
+  expect(wanted(['openai'], ['codex'], ['opencode'])).toEqual(['codex']);
+  expect(wanted(['openai'], [], ['claude-code'])).toEqual([]);
+  expect(wanted(['anthropic'], [], ['acp'])).toEqual(wanted(['anthropic'], []));
+  expect(wanted(['anthropic'], [], [], { OPENCODE_PROGRAM: '/opt/opencode' })).toEqual([]);
+});
 
-  it('the installation of a harness is downloaded only once when two runners start it at the same time', async () => {
-    const [one, other] = await Promise.all([run(), run()]);
-    expect(one).toBe(other);
-    expect(registry.tarballs()).toHaveLength(1);
-  });
+it('the installation of a harness leaves only the program, which all accounts can read; it removes other releases of the harness, and repairs a broken installation', async () => {
+  for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
+  const program = await run();
+  expect(program).toBe(programIn(folder, opencode));
+  await check(program);
+  expect(readdirSync(folder).sort()).toEqual(['codex-0.0.1', `opencode-${version}`]);
+  expect(statSync(program).mode & 0o777).toBe(0o755);
+  const asked = registry.tarballs().length;
+  expect(await run()).toBe(program);
+  expect([asked, registry.tarballs().length]).toEqual([1, 1]);
+  rmSync(program);
+  expect(await run()).toBe(program);
+  await check(program);
+});
 
-  it('the installation of a harness leaves out packages for other machines', async () => {
-    const codex = codexVersion;
-    const os = ['none'];
-    const platforms = Object.fromEntries(
-      ['test-x64', 'other-x64'].map((name) => [`@openai/codex-${name}`, `npm:@openai/codex@${codex}-${name}`]),
-    );
-    const script = `#!/bin/sh\necho codex-cli ${codex}\n`;
-    const publish = (at: string, manifest = {}) =>
-      registry.publish('@openai/codex', at, 'bin/codex.js', script, manifest);
-    const native = { name: '@openai/codex', optional: true };
-    const packages = {
-      'node_modules/@openai/codex-other-x64': { ...publish(`${codex}-other-x64`, { os }), ...native },
-      'node_modules/@openai/codex-test-x64': { ...publish(`${codex}-test-x64`), ...native },
-      'node_modules/@openai/codex': publish(codex, { optionalDependencies: platforms }),
-    };
-    const own = pinned('codex', machine, { packages }) as Pinned;
-    const program = await run({ pinned: own, check: async (at) => void statSync(at) });
-    const modules = path.join(folder, own.folder, 'node_modules/@openai');
-    expect(path.relative(modules, program)).toBe('codex/bin/codex.js');
-    expect(readdirSync(modules).sort()).toEqual(['codex', 'codex-test-x64']);
-  });
+it('the installation of a harness is downloaded only once when two runners start it at the same time', async () => {
+  const [one, other] = await Promise.all([run(), run()]);
+  expect(one).toBe(other);
+  expect(registry.tarballs()).toHaveLength(1);
+});
 
-  it('the installation of a harness continues where a killed process left it', async () => {
-    registry.hold(true);
-    const source = `import { install } from './src/runner/harness/install.ts';
+it('the installation of a harness leaves out packages for other machines', async () => {
+  const codex = codexVersion;
+  const os = ['none'];
+  const platforms = Object.fromEntries(
+    ['test-x64', 'other-x64'].map((name) => [`@openai/codex-${name}`, `npm:@openai/codex@${codex}-${name}`]),
+  );
+  const script = `#!/bin/sh\necho codex-cli ${codex}\n`;
+  const publish = (at: string, manifest = {}) =>
+    registry.publish('@openai/codex', at, 'bin/codex.js', script, manifest);
+  const native = { name: '@openai/codex', optional: true };
+  const packages = {
+    'node_modules/@openai/codex-other-x64': { ...publish(`${codex}-other-x64`, { os }), ...native },
+    'node_modules/@openai/codex-test-x64': { ...publish(`${codex}-test-x64`), ...native },
+    'node_modules/@openai/codex': publish(codex, { optionalDependencies: platforms }),
+  };
+  const own = pinned('codex', machine, { packages }) as Pinned;
+  const program = await run({ pinned: own, check: async (at) => void statSync(at) });
+  const modules = path.join(folder, own.folder, 'node_modules/@openai');
+  expect(path.relative(modules, program)).toBe('codex/bin/codex.js');
+  expect(readdirSync(modules).sort()).toEqual(['codex', 'codex-test-x64']);
+});
+
+it('the installation of a harness continues where a killed process left it', async () => {
+  registry.hold(true);
+  const source = `import { install } from './src/runner/harness/install.ts';
       await install({ ...JSON.parse(process.env.OPTIONS), env: process.env, progress() {}, check: async () => { throw new Error(); },
         signal: new AbortController().signal });`;
-    const env = environment({ OPTIONS: JSON.stringify({ folder, pinned: opencode }) });
-    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
-      cwd: projectFolder,
-      env,
-      detached: true,
-      stdio: 'inherit',
-    });
-    await vi.waitUntil(() => registry.held.length > 0);
-    process.kill(-child.pid!, 'SIGKILL');
-    await once(child, 'exit');
-    registry.hold(false);
-    const lock = path.join(folder, '.lock');
-    expect(existsSync(lock)).toBe(true);
-    utimesSync(lock, 0, 0);
-    await check(await run());
-    expect(readdirSync(folder)).toEqual([`opencode-${version}`]);
+  const env = environment({ OPTIONS: JSON.stringify({ folder, pinned: opencode }) });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
+    cwd: projectFolder,
+    env,
+    detached: true,
+    stdio: 'inherit',
   });
+  await vi.waitUntil(() => registry.held.length > 0);
+  process.kill(-child.pid!, 'SIGKILL');
+  await once(child, 'exit');
+  registry.hold(false);
+  const lock = path.join(folder, '.lock');
+  expect(existsSync(lock)).toBe(true);
+  utimesSync(lock, 0, 0);
+  await check(await run());
+  expect(readdirSync(folder)).toEqual([`opencode-${version}`]);
 });
 
 describe('the command of the runner', () => {

@@ -76,28 +76,24 @@ it('only the sessions of a checkpoint are written to the session folder of a har
   expect(existsSync(path.join(home, '.bashrc'))).toBe(false);
 });
 
-describe('files in the folder of a run', () => {
-  it('files in the folder of a run can be opened through a link inside the folder, but not through a link that leads out of it', async () => {
-    const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
-    for (const one of [inside, outside]) mkdirSync(one);
-    writeFileSync(path.join(inside, 'a.txt'), 'a');
-    symlinkSync('a.txt', path.join(inside, 'b.txt'));
-    const opened = await openInside(inside, path.join(inside, 'b.txt'));
-    expect(await opened.readFile('utf8')).toBe('a');
-    await opened.close();
-    const pipe = path.join(outside, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    symlinkSync(pipe, path.join(inside, 'pipe'));
-    symlinkSync(outside, path.join(inside, 'folder'));
-    // The text goes to the first process that opens the pipe.
-    const writer = spawn('sh', ['-c', `echo kept > ${pipe}`]);
-    for (const name of ['pipe', 'folder/pipe', 'folder'])
-      await expect(openInside(inside, path.join(inside, name))).rejects.toThrow(
-        'the path is not a file in this folder',
-      );
-    expect(execFileSync('cat', [pipe], { encoding: 'utf8' })).toBe('kept\n');
-    writer.kill();
-  });
+it('files in the folder of a run can be opened through a link inside the folder, but not through a link that leads out of it', async () => {
+  const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
+  for (const one of [inside, outside]) mkdirSync(one);
+  writeFileSync(path.join(inside, 'a.txt'), 'a');
+  symlinkSync('a.txt', path.join(inside, 'b.txt'));
+  const opened = await openInside(inside, path.join(inside, 'b.txt'));
+  expect(await opened.readFile('utf8')).toBe('a');
+  await opened.close();
+  const pipe = path.join(outside, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  symlinkSync(pipe, path.join(inside, 'pipe'));
+  symlinkSync(outside, path.join(inside, 'folder'));
+  // The text goes to the first process that opens the pipe.
+  const writer = spawn('sh', ['-c', `echo kept > ${pipe}`]);
+  for (const name of ['pipe', 'folder/pipe', 'folder'])
+    await expect(openInside(inside, path.join(inside, name))).rejects.toThrow('the path is not a file in this folder');
+  expect(execFileSync('cat', [pipe], { encoding: 'utf8' })).toBe('kept\n');
+  writer.kill();
 });
 
 describe('a source host in the workspace of a run', () => {
