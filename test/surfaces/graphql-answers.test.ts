@@ -108,7 +108,7 @@ describe('a known query whose plan fails', () => {
   const query = 'query ($n: Int) { fragile rows(limit: $n) { nextCursor } }';
   const data = { fragile: null, rows: { nextCursor: null } };
 
-  test('is answered by yoga, counted as unexpected and reported if the preparation of the plan fails', async () => {
+  test('a known query is answered by yoga, counted as unexpected and reported if the preparation of its plan fails', async () => {
     const before = await counts();
     await ask(query, { n: 1 });
     const error = new Error('no price');
@@ -118,7 +118,7 @@ describe('a known query whose plan fails', () => {
     expect(reported).toEqual([error]);
   });
 
-  test('is not counted if the query itself is wrong', async () => {
+  test('a failed plan is not counted if the query itself is wrong', async () => {
     const before = await counts();
     const other = `${query} # another text`;
     await ask(other, { n: 1 });
@@ -127,7 +127,7 @@ describe('a known query whose plan fails', () => {
     expect(reported).toEqual([]);
   });
 
-  test('is counted as expected, and not reported, if its execution meets a problem', async () => {
+  test('a failed plan is counted as expected, and not reported, if its execution meets a problem', async () => {
     const before = await counts();
     for (const _ of [1, 2]) expect((await ask('{ known: foreign }')).body.data).toEqual({ known: null });
     expect(await counts()).toEqual({ ...before, expected: before.expected + 1 });

@@ -44,7 +44,7 @@ test.each([
   '*/*, application/graphql-response+json',
   'text/event-stream, application/json',
   'multipart/mixed, */*',
-])('a single result has the format that it would have in a batch · Accept: %s', async (accept) => {
+])('a single result has the format that it would have in a batch, for Accept: %s', async (accept) => {
   const operation = { query: '{ me { role userId } }' };
   const headers = { ...(accept && { accept }) };
   const alone = await world.request('POST', '/graphql', { token, headers, body: operation });
