@@ -7,7 +7,7 @@ import { drivers } from './harness/drivers.ts';
 import type { Task } from './harness/port.ts';
 import { isolate } from './isolated-step.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
-import { hasEgress } from './isolation/isolation.ts';
+import { hasEgress } from './isolation/level.ts';
 import { type ForkedStep, fetchForkedStep } from './protocol/forked-recording.ts';
 import { type Gateway, openGateway } from './protocol/gateway.ts';
 import { openMeter } from './protocol/meter.ts';

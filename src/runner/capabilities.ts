@@ -6,15 +6,8 @@ import { installationFolder } from './harness/installer.ts';
 import { type Caps, cappedByContainers, capsOfContainers, chooseCaps } from './isolation/caps.ts';
 import type { Containers } from './isolation/engine.ts';
 import { openImageStore } from './isolation/image-store.ts';
-import {
-  agentsRefused,
-  chooseIsolation,
-  type Isolation,
-  isolationOfScripts,
-  kindOf,
-  obstacleToCells,
-  runIn,
-} from './isolation/isolation.ts';
+import { agentsRefused, chooseIsolation, isolationOfScripts, obstacleToCells, runIn } from './isolation/isolation.ts';
+import type { Isolation } from './isolation/level.ts';
 import { readRoutes } from './network/dialer.ts';
 import { modelsFrom } from './protocol/upstreams.ts';
 import { openSelfTest } from './self-test.ts';
@@ -62,7 +55,7 @@ export async function findCapabilities(
   const isolation = pods ? podIsolation() : await chooseIsolation(ISOLATION || undefined, platformUrl);
   const scripts = isolation && pods ? isolation : await isolationOfScripts(CONFINEMENT || undefined, isolation);
   const capsOf = async ({ level, containers }: Isolation, find?: () => Promise<Caps['cgroups']>) =>
-    pods ? cappedByContainers : containers ? capsOfContainers(containers.program) : chooseCaps(kindOf(level), find);
+    pods ? cappedByContainers : containers ? capsOfContainers(containers.program) : chooseCaps(level, find);
   const scriptCaps = await capsOf(scripts);
   const agentCaps =
     !isolation || isolation.level === scripts.level

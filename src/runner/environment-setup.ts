@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type PreparationStatus, reportPreparation } from './generated/operations.ts';
 import type { IsolatedStep } from './isolated-step.ts';
-import { chownRecursive } from './isolation/confinement.ts';
+import { chownRecursive } from './isolation/accounts.ts';
 import { buildImage, pullImage } from './isolation/image.ts';
 import type { RunPlace } from './run-place.ts';
 import { runCommands } from './setup-commands.ts';

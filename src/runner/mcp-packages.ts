@@ -7,7 +7,7 @@ import path from 'node:path';
 import { type Json, parsed } from './harness/fragments.ts';
 import { causeIn } from './harness/install.ts';
 import type { IsolatedStep } from './isolated-step.ts';
-import { chownRecursive } from './isolation/confinement.ts';
+import { chownRecursive } from './isolation/accounts.ts';
 import { isInside, openInside } from './isolation/inside.ts';
 import type { Place } from './isolation/place.ts';
 import type { McpCommand } from './protocol/platform.ts';

@@ -23,7 +23,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     ARTIFACTS: place.artifacts,
     RUN_ID: lease.runId,
   };
-  // Confined scripts have a separate /tmp.
+  // Isolated scripts have a separate /tmp.
   if (isolation.level === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
   return {
     place,

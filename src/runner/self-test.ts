@@ -10,10 +10,11 @@ import { drivers } from './harness/drivers.ts';
 import { parsed } from './harness/fragments.ts';
 import type { AgentHarness, HarnessEvent, Task } from './harness/port.ts';
 import { script, startScriptedModel } from './harness/scripted-model.ts';
+import { newAccount } from './isolation/accounts.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
-import { newAccount } from './isolation/confinement.ts';
 import { openContainer } from './isolation/container.ts';
-import { hasEgress, type Isolation, launchOf } from './isolation/isolation.ts';
+import { launchOf } from './isolation/isolation.ts';
+import { hasEgress, type Isolation } from './isolation/level.ts';
 import { makePlace } from './isolation/place.ts';
 import { openGateway } from './protocol/gateway.ts';
 

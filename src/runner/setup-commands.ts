@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';
-import { hasEgress } from './isolation/isolation.ts';
+import { hasEgress } from './isolation/level.ts';
 import { startProcess } from './isolation/process.ts';
 import { type RunPlace, variablesOf } from './run-place.ts';
 import type { RunSettings, SetupReport } from './step-context.ts';

@@ -6,7 +6,7 @@ import type { Harness, Listener } from './harness/port.ts';
 import type { Caps } from './isolation/caps.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
 import type { ImageStore } from './isolation/image-store.ts';
-import type { Isolation } from './isolation/isolation.ts';
+import type { Isolation } from './isolation/level.ts';
 import type { Place } from './isolation/place.ts';
 import type { Services } from './isolation/services.ts';
 import type { ConnectionCounter } from './network/connections.ts';

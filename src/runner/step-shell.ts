@@ -2,7 +2,7 @@
 import type { RunLease } from './contract.ts';
 import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';
-import { hasEgress } from './isolation/isolation.ts';
+import { hasEgress } from './isolation/level.ts';
 import { hasDevices, startShell } from './isolation/shell.ts';
 import type { OpenShell } from './protocol/terminals.ts';
 import { type RunPlace, variablesOf } from './run-place.ts';

@@ -7,9 +7,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Fragment } from '../../src/runner/contract.ts';
 import type { AgentHarness, Task, Usage } from '../../src/runner/harness/port.ts';
+import { newAccount } from '../../src/runner/isolation/accounts.ts';
 import { cappedByContainers, chooseCaps, prefixOf } from '../../src/runner/isolation/caps.ts';
 import { ports, socketsOf } from '../../src/runner/isolation/cell.ts';
-import { newAccount } from '../../src/runner/isolation/confinement.ts';
 import { openContainer } from '../../src/runner/isolation/container.ts';
 import { chooseIsolation, launchOf } from '../../src/runner/isolation/isolation.ts';
 import { makePlace, type Place } from '../../src/runner/isolation/place.ts';
@@ -93,9 +93,7 @@ const loopback = 'http://127.0.0.1';
  */
 export const isolation =
   (await chooseIsolation(process.env.ISOLATION, loopback)) ?? (await chooseIsolation('none', loopback))!;
-const caps = isolation.containers
-  ? cappedByContainers
-  : await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
+const caps = isolation.containers ? cappedByContainers : await chooseCaps(isolation.level);
 /** Limits of a mission. */
 const planned = { cpus: null, memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
 

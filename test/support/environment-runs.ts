@@ -12,7 +12,7 @@ import type { Claimed, Step } from '../../src/runner/contract.ts';
 import { cappedByContainers, chooseCaps } from '../../src/runner/isolation/caps.ts';
 import { findContainers } from '../../src/runner/isolation/container.ts';
 import { openImageStore } from '../../src/runner/isolation/image-store.ts';
-import { chooseIsolation, isolationOfScripts, kindOf } from '../../src/runner/isolation/isolation.ts';
+import { chooseIsolation, isolationOfScripts } from '../../src/runner/isolation/isolation.ts';
 import type { RouteSettings } from '../../src/runner/network/dialer.ts';
 import { masked } from '../../src/runner/protocol/masked.ts';
 import { type Platform, RequestRejected } from '../../src/runner/protocol/platform.ts';
@@ -100,7 +100,7 @@ require('http').get({host: p.hostname, port: p.port, path: 'http://${registryHos
     if (!isolation && level !== 'unshare') return null;
     const scripts = await isolationOfScripts(level === 'unshare' ? 'unshare' : undefined, isolation).catch(() => null);
     if (!scripts) return null;
-    const caps = scripts.containers ? cappedByContainers : await chooseCaps(kindOf(scripts.level), async () => null);
+    const caps = scripts.containers ? cappedByContainers : await chooseCaps(scripts.level, async () => null);
     const mirrors = path.join(folder, 'mirrors');
     mkdirSync(mirrors, { recursive: true });
     // The runner resolves these names to private addresses, although a first look-up may have returned public ones.

@@ -20,7 +20,7 @@ function taskOf(name: AgentHarness, given: Given): Task {
     account: undefined,
     graceMs: 3_000,
     wrap: (program, args) => [program, args],
-    isConfined: false,
+    isIsolated: false,
     instructions: null,
     effort: null,
     schema: null,

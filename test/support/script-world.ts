@@ -40,7 +40,7 @@ export async function openScriptWorld() {
       PATH: process.env.PATH,
       PLATFORM_URL: world.url,
       TMPDIR: folder,
-      // Scripts are not confined: most scripts here wait for files that a test writes, and tests inspect the processes of scripts.
+      // Scripts are not isolated: most scripts here wait for files that a test writes, and tests inspect the processes of scripts.
       CONFINEMENT: 'none',
       HARNESS_INSTALL: 'off',
       HARNESS_TEST: 'off',

@@ -27,7 +27,7 @@ export function acp(task: Task, on: Listener): Harness {
   const turns = acpTurns(task, on, events.takeText);
 
   async function open(): Promise<AcpSession> {
-    if (task.readOnly && !task.isConfined)
+    if (task.readOnly && !task.isIsolated)
       throw new Error('A read-only agent of an ACP harness needs a runner with cells or containers.');
     const connection = { call, notify: (method: string, params: object) => write({ method, params }) };
     const log = (line: string) => on({ log: `${line}\n` });

@@ -119,7 +119,7 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
       ...{ edit: readOnly ? 'deny' : 'allow', bash: hasShell(task) ? 'allow' : 'deny' },
       ...{ webfetch: 'deny', websearch: 'deny', question: 'deny' },
       // The runtime isolates the mission, which has its own `/tmp` and system files.
-      external_directory: task.isConfined ? 'allow' : 'deny',
+      external_directory: task.isIsolated ? 'allow' : 'deny',
     },
     mcp: Object.fromEntries(servers),
   };

@@ -60,7 +60,7 @@ export interface Task extends HarnessLaunch {
 export const callTimeoutMs = 7 * 24 * 60 * 60_000;
 
 /** Whether the agent may run commands: a read-only agent only if its checkout is mounted read-only. */
-export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
+export const hasShell = ({ readOnly, isIsolated }: Task): boolean => !readOnly || isIsolated;
 
 export interface Tokens {
   /** Input tokens that were not cached. */

@@ -1,4 +1,4 @@
-// Options of bubblewrap that drop privileges, common to the cells of agents and the confinement of scripts.
+// Options of bubblewrap that drop privileges, common to the cells of agents and of scripts.
 import { spawnSync } from 'node:child_process';
 
 const walls = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL', '--new-session', '--die-with-parent'];
@@ -6,7 +6,7 @@ const walls = ['--unshare-all', '--unshare-user', '--cap-drop', 'ALL', '--new-se
 let strongest: string[] | undefined;
 
 /**
- * Returns the options. They forbid programs in the confinement to create user namespaces, if bubblewrap and the kernel support that
+ * Returns the options. They forbid programs in the cell to create user namespaces, if bubblewrap and the kernel support that
  * (bubblewrap 0.8.0, not setuid). This support is tested under an account without privileges, like that of missions.
  */
 export function unprivilegedOptions(): string[] {

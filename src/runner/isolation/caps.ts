@@ -1,11 +1,13 @@
 // Limits memory and processes of missions: with cgroups of the kernel if available; otherwise with rlimits (getrlimit(2)) for the
 // processes, and by the runner itself, which measures the memory and ends a mission above its limit.
 import type { Limits } from '../contract.ts';
+import { newAccount } from './accounts.ts';
 import { findCgroups, type OpenCgroup } from './cgroup.ts';
-import { commandFor, type Kind, newAccount } from './confinement.ts';
 import { isCapping } from './engine.ts';
+import type { Level } from './level.ts';
 import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
+import { commandFor } from './script-isolation.ts';
 
 export interface Caps {
   /** Opens control groups; null if they are not available. */
@@ -53,7 +55,7 @@ export const overMemory = ({ memoryBytes }: Limits): string =>
 export const overDisk = ({ diskBytes }: Limits): string => `It exceeded its disk limit: ${megabytes(diskBytes)} MB.`;
 
 /**
- * The command prefix that starts a program with rlimits inside its confinement, where only its own processes count. One process may reserve
+ * The command prefix that starts a program with rlimits inside its isolation, where only its own processes count. One process may reserve
  * four times the memory limit, because programs reserve more than they use; the runner measures the actual use.
  */
 export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limits): string[] {
@@ -67,15 +69,15 @@ export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limi
   ];
 }
 
-/** The limits that work for missions with this confinement; each is tested with a real process. */
-export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed): Promise<Caps> {
+/** The limits that work for missions at this level of isolation; each is tested with a real process. */
+export async function chooseCaps(level: Level, find = findCgroups, tried = printed): Promise<Caps> {
   const cgroups = await find();
   // Without a separate user or namespace, the processes of a mission would be counted together with all other processes of this user.
-  const isCountable = !cgroups && (kind !== 'none' || process.getuid?.() === 0);
+  const isCountable = !cgroups && (level !== 'none' || process.getuid?.() === 0);
   const [adjusted, counted, sized] = await Promise.all([
-    tried(kind, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),
-    isCountable ? tried(kind, ['prlimit', '--nproc=20', '--'], bomb) : '',
-    tried(kind, ['prlimit', '--fsize=4096', '--'], 'head -c 9999 /dev/zero > big; wc -c < big'),
+    tried(level, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),
+    isCountable ? tried(level, ['prlimit', '--nproc=20', '--'], bomb) : '',
+    tried(level, ['prlimit', '--fsize=4096', '--'], 'head -c 9999 /dev/zero > big; wc -c < big'),
   ]);
   const isCounting = counted.includes('begun') && !counted.includes('done');
   const isFirstToGo = adjusted.includes('1000');
@@ -98,15 +100,15 @@ function describe(hasCgroups: boolean, isCounting: boolean): string {
 const bomb =
   'echo begun; for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5; do sleep 9 >/dev/null 2>&1 & done; done; echo done';
 
-/** Runs the script in the confinement, with the prefix before the command that executes it, and returns what the script prints. */
-async function printed(kind: Kind, prefix: string[], script: string): Promise<string> {
+/** Runs the script at this level of isolation, with the prefix before the command that executes it, and returns what the script prints. */
+async function printed(level: Level, prefix: string[], script: string): Promise<string> {
   if (process.platform !== 'linux') return '';
   const account = await newAccount();
   const place = await makePlace(script, account);
   try {
-    const wrap = () => commandFor(kind, place, prefix);
+    const wrap = () => commandFor(level, place, prefix);
     const env = { PATH: process.env.PATH ?? '' };
-    const launch = { cwd: place.work, env, account, graceMs: 0, isConfined: kind !== 'none', wrap };
+    const launch = { cwd: place.work, env, account, graceMs: 0, isIsolated: level !== 'none', wrap };
     let text = '';
     const out = (line: string) => {
       text += line;

@@ -10,8 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { listenOn } from '../network/listen.ts';
+import { newAccount } from './accounts.ts';
 import { commonPaths, packagesOf, socketsOf, withSocketProxy } from './cell.ts';
-import { newAccount } from './confinement.ts';
 import {
   adviceFor,
   bounded,

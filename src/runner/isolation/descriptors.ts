@@ -1,5 +1,5 @@
 // Open files that the runner inherits from its parent. Node.js passes them on to children: a script could read them despite its
-// confinement.
+// isolation.
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 
 /** O_CLOEXEC of Linux: Node.js opens its own descriptors with this flag. */

@@ -1,5 +1,5 @@
 // Isolation of missions: a cell, a container, or none if the operator requests that. Scripts are isolated like
-// agents; if agents are refused, scripts use the strongest available confinement.
+// agents; if agents are refused, scripts use the strongest available isolation.
 import { execFile } from 'node:child_process';
 import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -7,29 +7,21 @@ import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { isOnLoopback } from '../network/addresses.ts';
 import { proxyVariables } from '../network/variables.ts';
+import { newAccount } from './accounts.ts';
 import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
-import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
 import { findContainers, openContainer, runInContainer } from './container.ts';
-import type { Container, Containers } from './engine.ts';
+import type { Container } from './engine.ts';
+import { hasEgress, type Isolation, type Level } from './level.ts';
 import { cacheVariables } from './package-caches.ts';
 import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
 import { inPath, type RunProgram, reasonOf, runDirectly } from './programs.ts';
+import { chooseScriptIsolation, commandFor } from './script-isolation.ts';
 
 /** Runs a shell script in the agent's isolation and returns its output. */
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
-const levels = ['cell', 'container', 'none'] as const;
-/** Level of isolation; `unshare` is only for scripts, without any network. */
-export type Level = (typeof levels)[number] | 'unshare';
-
-export interface Isolation {
-  level: Level;
-  /** Describes what a mission can reach, for the log and for each sandbox. */
-  description: string;
-  /** The containers, only at the level `container`. */
-  containers?: Containers;
-}
+const levels = ['cell', 'container', 'none'] as const satisfies readonly Level[];
 
 const descriptions = {
   cell: 'Missions run in cells by bubblewrap: no network but the hosts of their environment, and the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
@@ -74,19 +66,12 @@ export async function chooseIsolation(
 
 /**
  * Selects the isolation of scripts. The setting CONFINEMENT can name it. Otherwise, scripts get the same isolation as agents or, if agents
- * are not isolated, the strongest confinement that works on this machine.
+ * are not isolated, the strongest isolation that works on this machine.
  */
 export async function isolationOfScripts(wanted: string | undefined, agents: Isolation | null): Promise<Isolation> {
   if ((wanted ?? 'auto') === 'auto' && agents && agents.level !== 'none') return agents;
-  const { kind, description } = await chooseConfinement(wanted);
-  return { level: kind === 'bubblewrap' ? 'cell' : kind, description };
+  return chooseScriptIsolation(wanted);
 }
-
-export const kindOf = (level: Level): Kind =>
-  level === 'cell' ? 'bubblewrap' : level === 'unshare' ? 'unshare' : 'none';
-
-/** Whether a network policy is enforced. */
-export const hasEgress = (level: Level): boolean => level === 'cell' || level === 'container';
 
 /** Runs a program in a new cell and returns its output. */
 const runInCell: RunProgram = async (program, args) => {
@@ -208,7 +193,7 @@ export function launchOf(
     },
     account,
     graceMs,
-    isConfined: level !== 'none',
+    isIsolated: level !== 'none',
     wrap: wraps[level],
     container,
     server: hasEgress(level) ? { port: ports.server, socket: socketsOf(place).server } : { port: 0, socket: null },

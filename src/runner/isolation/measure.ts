@@ -129,7 +129,7 @@ function memoryOf(pid: number): { unshared: number; shared: number } {
 /** The type that statfs(2) returns for a tmpfs, which is a file system in memory. */
 const tmpfs = 0x01021994;
 
-/** The bytes that files occupy in those tmpfs mounts that only the confinement has, such as its /tmp. */
+/** The bytes that files occupy in those tmpfs mounts that only the isolation has, such as its /tmp. */
 async function filesInMemory(pid: number | undefined): Promise<number> {
   const sizes = new Map<number, number>();
   for (const folder of ['', '/tmp', '/run', '/dev']) {

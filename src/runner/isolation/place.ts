@@ -37,7 +37,7 @@ export interface Place extends TemporaryFolder {
   skills: string;
   /** Certificate authorities that missions may read; null means only the authorities of the system or image. */
   trust: Trust | null;
-  /** An empty folder: for the root file system of a confined script, or for the sockets of an agent. */
+  /** An empty folder: for the root file system of a script in `unshare`, or for the sockets of an agent. */
   root: string;
 }
 

@@ -49,7 +49,7 @@ export interface Launch {
   /** Cgroup that limits memory and processes of the program; undefined without one. */
   group?: Cgroup | undefined;
   /** Whether `wrap` runs the program inside another program. When that other program ends, all processes in it end too. */
-  isConfined: boolean;
+  isIsolated: boolean;
 }
 
 /** Launch of a harness, which may be a server. */
@@ -86,7 +86,7 @@ export interface Program {
 }
 
 export function startProcess(launch: Launch, program: Program): Process {
-  const { graceMs, isConfined, container } = launch;
+  const { graceMs, isIsolated, container } = launch;
   const { hasInput } = program;
   const child = spawnIn(launch, program);
   child.stdin?.on('error', () => {});
@@ -107,8 +107,8 @@ export function startProcess(launch: Launch, program: Program): Process {
     child.stdin?.end();
     if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(exitGraceMs)]);
     if (container) await container.ask();
-    else if (!isConfined) signal('SIGTERM');
-    // The leader of the group is the confining program: when it ends, all other processes end at once.
+    else if (!isIsolated) signal('SIGTERM');
+    // The leader of the group is the isolating program: when it ends, all other processes end at once.
     else for (const pid of membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([output.read, wait(graceMs)]);
     await container?.remove();
@@ -124,7 +124,7 @@ export function startProcess(launch: Launch, program: Program): Process {
       await Promise.race([output.read, wait(exitGraceMs)]);
       return `the container engine failed: ${output.errors()}`;
     }
-    const killer = by ?? (isConfined ? signalOf(code) : undefined);
+    const killer = by ?? (isIsolated ? signalOf(code) : undefined);
     return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
   });
   const silent = ended.then((how) => Promise.race([output.read, wait(exitGraceMs)]).then(() => how));

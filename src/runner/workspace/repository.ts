@@ -5,7 +5,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, CheckpointOrder, RunLease, Session } from '../contract.ts';
 import { openRepository, reportBranch, signAttestations } from '../generated/operations.ts';
-import { chownRecursive } from '../isolation/confinement.ts';
+import { chownRecursive } from '../isolation/accounts.ts';
 import type { Place } from '../isolation/place.ts';
 import { isOnLoopback } from '../network/addresses.ts';
 import { type Platform, RequestRejected } from '../protocol/platform.ts';

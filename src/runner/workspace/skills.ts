@@ -3,7 +3,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, RunLease } from '../contract.ts';
-import { chownRecursive } from '../isolation/confinement.ts';
+import { chownRecursive } from '../isolation/accounts.ts';
 import type { Place } from '../isolation/place.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { git } from './git.ts';

@@ -5,7 +5,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account } from '../contract.ts';
-import { chownRecursive } from '../isolation/confinement.ts';
+import { chownRecursive } from '../isolation/accounts.ts';
 import type { Mask } from '../text.ts';
 import { type Change, hasOthers, type NewCommit, newCommitsOf, readChange } from './change.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { chooseCaps, prefixOf } from '../../../src/runner/isolation/caps.ts';
 import { findCgroups, ownGroups } from '../../../src/runner/isolation/cgroup.ts';
-import { isOffered } from '../../../src/runner/isolation/confinement.ts';
 import { meter } from '../../../src/runner/isolation/measure.ts';
 import { startProcess } from '../../../src/runner/isolation/process.ts';
+import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { openMissionWorld } from '../../support/mission-world.ts';
 import { knownRuntime } from '../../support/world.ts';
 
@@ -59,11 +59,16 @@ describe('a mission', () => {
   });
 
   it('a mission cannot harm the machine or other missions with a fork bomb', async () => {
-    const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
-    const caps = await chooseCaps(kind);
+    const level = (await isOffered('cell')) ? 'cell' : (await isOffered('unshare')) ? 'unshare' : 'none';
+    const caps = await chooseCaps(level);
     // On a machine without cgroups and rlimits, a runner cannot limit processes, and its description of the limits says so.
     if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
-    missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '3', MEMORY_MB: '150' });
+    missions.startRunner({
+      PROCESSES: '60',
+      CONFINEMENT: level === 'cell' ? 'bubblewrap' : level,
+      RUNS_AT_ONCE: '3',
+      MEMORY_MB: '150',
+    });
     const bomb =
       'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do sleep 600 & done; done; echo "all of them"';
     const [first, second] = [await missions.mission(bomb), await missions.mission('sleep 0.1; (echo unharmed)')];
@@ -73,7 +78,7 @@ describe('a mission', () => {
     expect(await missions.log(first)).toMatch(/fork/i);
     expect(await missions.log(first)).not.toContain('all of them');
     // Files count as memory if /tmp is in memory.
-    if (kind === 'none') return;
+    if (level === 'none') return;
     const full = await missions.mission('head -c 200000000 /dev/zero > /tmp/full; sleep 600');
     expect(await missions.ended(full)).toMatchObject({ lastError: 'It exceeded its memory limit: 150 MB.' });
   });
@@ -100,7 +105,7 @@ describe('control groups', () => {
     const wrap = () => ['sh', ['-c', `cat ${group.folder}/cgroup.procs; echo " $$"`]] as [string, string[]];
     const program = { program: '', args: [], hasInput: false, maxLineBytes: 100, err: () => {} };
     const child = startProcess(
-      { ...launch, wrap, group, isConfined: false },
+      { ...launch, wrap, group, isIsolated: false },
       { ...program, out: (line) => void lines.push(line) },
     );
     expect(await child.silent).toBe('');

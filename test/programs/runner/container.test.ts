@@ -172,13 +172,13 @@ describe('containers', () => {
   it('the error of the container engine is reported when the engine cannot start a container', async () => {
     const container = { ask: async () => {}, remove: async () => {} };
     const wrap = (): Command => ['sh', ['-c', 'echo "Cannot connect to the Docker daemon" >&2; exit 125']];
-    const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isConfined: true, wrap, container };
+    const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isIsolated: true, wrap, container };
     const [out, err] = [() => {}, () => {}];
     const started = startProcess(launch, { program: '', args: [], hasInput: false, maxLineBytes: 100, out, err });
     expect(await started.ended).toBe('the container engine failed: Cannot connect to the Docker daemon');
   });
 
-  it('containers have the requested confinement, and get their variables from a file that only the runner can read', async () => {
+  it('containers have the requested isolation, and get their variables from a file that only the runner can read', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
     const limits = { cpus: 0.5, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };

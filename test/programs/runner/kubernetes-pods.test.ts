@@ -9,7 +9,6 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { unprivilegedOptions } from '../../../src/runner/isolation/bubblewrap.ts';
 import { commonPaths, ports } from '../../../src/runner/isolation/cell.ts';
-import { isOffered } from '../../../src/runner/isolation/confinement.ts';
 import {
   holdContainers,
   openPod,
@@ -18,11 +17,12 @@ import {
   starterSocket,
 } from '../../../src/runner/isolation/pod.ts';
 import { starterProgram } from '../../../src/runner/isolation/pod-programs.ts';
+import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { podSpecOf } from '../../../src/runner/kubernetes/pod-spec.ts';
 import { clusterSettings } from '../../../src/runner/kubernetes/settings.ts';
 import { openNodes } from '../../support/kubernetes-nodes.ts';
 
-const hasBubblewrap = await isOffered('bubblewrap');
+const hasBubblewrap = await isOffered('cell');
 const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
 const limits = { cpus: 1, memoryBytes: 1024 ** 3, diskBytes: 1024 ** 3, processes: 100 };
 const spec = podSpecOf(clusterSettings(env)!, { image: 'mission:1', limits, args: ['600'], env: {}, programs: [] });

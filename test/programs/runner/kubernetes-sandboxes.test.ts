@@ -1,13 +1,13 @@
 // Missions with a SandboxClaim each, and pods that have started before their mission, with stand-ins for the API server and the controllers
 // of agent-sandbox.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOffered } from '../../../src/runner/isolation/confinement.ts';
+import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { openHandOver } from '../../../src/runner/kubernetes/hand-over.ts';
 import { poolNameOf } from '../../../src/runner/kubernetes/sandboxes.ts';
 import { openTokens } from '../../../src/runner/kubernetes/tokens.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../../support/cluster-world.ts';
 
-describe.skipIf(!(await isOffered('bubblewrap')))('a mission with a SandboxClaim', () => {
+describe.skipIf(!(await isOffered('cell')))('a mission with a SandboxClaim', () => {
   let world: ClusterWorld;
   const claims = () => [...world.cluster.objects.sandboxclaims.values()];
   const warmPods = () =>

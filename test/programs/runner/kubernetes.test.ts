@@ -2,8 +2,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOffered } from '../../../src/runner/isolation/confinement.ts';
 import { inPath } from '../../../src/runner/isolation/programs.ts';
+import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../../support/cluster-world.ts';
 
 /**
@@ -11,7 +11,7 @@ import { type ClusterWorld, itSurvivesLosses, openClusterWorld } from '../../sup
  * official client of Kubernetes accepts the responses of the stand-in, as the runner does.
  */
 const kubectl = inPath('kubectl', process.env.PATH);
-const hasBubblewrap = await isOffered('bubblewrap');
+const hasBubblewrap = await isOffered('cell');
 let world: ClusterWorld;
 beforeAll(async () => {
   world = await openClusterWorld(false);

@@ -9,8 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken, revokeServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
-import { isOffered } from '../../../src/runner/isolation/confinement.ts';
 import { cacheVariables } from '../../../src/runner/isolation/package-caches.ts';
+import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { endLease } from '../../support/mission-world.ts';
 import { isRunning } from '../../support/processes.ts';
 import { openScriptWorld } from '../../support/script-world.ts';
@@ -160,7 +160,7 @@ describe('one local runner', () => {
     );
   });
 
-  it('a local runner hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
+  it('a local runner hides its token and environment from a script without isolation, and says that it has none', async () => {
     const script =
       'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
     const run = await ended(await mission(script));
@@ -251,20 +251,23 @@ describe('one local runner', () => {
 describe('the local runner', () => {
   afterEach(killRunners);
 
-  describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {
+  describe.each([
+    ['bubblewrap', 'cell'],
+    ['unshare', 'unshare'],
+  ] as const)('isolates scripts by %s:', (kind, level) => {
     /**
-     * Starts a runner with this confinement, and returns whether the machine offers it. If not, the runner exits with an error and runs no scripts.
+     * Starts a runner with this isolation of scripts, and returns whether the machine offers it. If not, the runner exits with an error and runs no scripts.
      */
-    async function startConfined(more: Record<string, string> = {}): Promise<boolean> {
+    async function startIsolated(more: Record<string, string> = {}): Promise<boolean> {
       const runner = startRunner(service, { CONFINEMENT: kind, ...more });
-      if (await isOffered(kind)) return true;
+      if (await isOffered(level)) return true;
       const [code] = await once(runner.process, 'exit');
       expect([code, runner.output]).toEqual([1, `CONFINEMENT: ${kind} does not work on this machine.\n`]);
       return false;
     }
 
     it('a script reaches no network, and no processes or files of other missions', async () => {
-      if (!(await startConfined())) return;
+      if (!(await startIsolated())) return;
       const secret = path.join(folder, 'secret');
       writeFileSync(secret, 'of somebody else', { mode: 0o644 });
       const ask = `fetch('${world.url}/livez').then(() => 'network', () => 'no network').then(console.log)`;
@@ -293,7 +296,7 @@ describe('the local runner', () => {
     });
 
     it('a local runner reports how a script ended, and ends processes that left its group', async () => {
-      if (!(await startConfined())) return;
+      if (!(await startIsolated())) return;
       const leaving = `require('child_process').spawn('sleep', ['987654'], { detached: true, stdio: 'ignore' }).unref()`;
       const scripts = { 'exit code 3': 'exit 3', 'killed by SIGKILL': 'kill -KILL $$' };
       for (const [why, script] of Object.entries(scripts)) {
@@ -307,7 +310,7 @@ describe('the local runner', () => {
     });
 
     it('a local runner asks a script to end before killing it', async () => {
-      if (!(await startConfined({ GRACE_MS: '60000' }))) return;
+      if (!(await startIsolated({ GRACE_MS: '60000' }))) return;
       const runId = await mission(`trap 'echo asked; exit 0' TERM; echo ready; sleep 600 & wait`);
       const { sandboxes } = await until(
         () => look(runId),
