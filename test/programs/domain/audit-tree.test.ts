@@ -17,6 +17,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { checkpointsIn } from '#foundation/merkle/checkpoints.ts';
 import { leafHash } from '#foundation/merkle/tree.ts';
+import { createOwner } from '../../support/callers.ts';
 import { admin } from '../../support/command-line.ts';
 import { keepRows } from '../../support/database-rows.ts';
 import { databaseUrl } from '../../support/processes.ts';
@@ -229,7 +230,7 @@ describe('audit verification', () => {
   });
 
   it('an audit log with a changed tree gets no further checkpoint; other logs get theirs', async () => {
-    const globex = await world.found(await world.person('Gina'), 'Globex');
+    const { organization: globex } = await createOwner(world, 'Gina', 'Globex');
     await numberAllChanges();
     await world.knex.raw(changedUpperTile.replaceAll('$org', acme.id));
     world.clock.turn(hours(1));

@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
+import { createMember } from '../../support/callers.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../../support/fake-mcp-server.ts';
 import { openGuarded, type Peer } from '../../support/mcp-reference-servers.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../../support/mcp-world.ts';
@@ -205,8 +206,7 @@ describe('finishing an OAuth authorization for an MCP server', () => {
   it('404 · the OAuth callback refuses an expired or made-up state, and a state of another person or organization, and sends nothing', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
-    const colleague = await world.person('Colleague');
-    await world.join(project.organization, colleague, 'owner');
+    const { person: colleague } = await createMember(world, project.organization, 'Colleague', 'owner');
     const strangers = [await world.session(colleague, project.organization.id), (await world.project()).session];
     remote.asked.length = 0;
     for (const session of strangers) expect((await complete(project, { code: 'c', state }, session)).status).toBe(404);

@@ -12,6 +12,7 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openMail } from '#foundation/mail/mail.ts';
 import { openBrowser } from '../../support/browser.ts';
+import { createMember, createOwner, createProject } from '../../support/callers.ts';
 import { showFragments, startSandbox } from '../../support/runtime-records.ts';
 import { eventsOf } from '../../support/server-sent-events.ts';
 import { closeSmtpServers, smtpServer, type TakenMail } from '../../support/smtp-server.ts';
@@ -35,11 +36,9 @@ afterAll(async () => {
   await world.close();
 });
 beforeEach(async () => {
-  owner = await world.person(`Owner-${++founded}`);
-  acme = await world.found(owner, `Acme ${founded}`);
+  ({ person: owner, organization: acme } = await createOwner(world, `Owner-${++founded}`, `Acme ${founded}`));
   session = await world.session(owner, acme.id);
-  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
-  projectId = (await world.rest('POST', '/projects', { session, body })).body.id;
+  projectId = await createProject(world, { session }, 'Shop');
 });
 
 /** A run of the owner with the given columns. */
@@ -175,8 +174,7 @@ describe('notifications about a mission', () => {
   });
 
   it('five minutes later the other members get a mail about a waiting mission; the person who already got one gets no second one', async () => {
-    const bob = await world.person(`Bob-${founded}`);
-    await world.join(acme, bob, 'member');
+    const { person: bob } = await createMember(world, acme, `Bob-${founded}`, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
     await mailed();
     world.clock.turn(minutes(5));
@@ -200,8 +198,7 @@ const mine = async (by: Session) =>
     ({ title }: { title: string }) => title,
   );
 const join = async (name: string, role: OrgRole) => {
-  const person = await world.person(`${name}-${founded}`);
-  await world.join(acme, person, role);
+  const { person } = await createMember(world, acme, `${name}-${founded}`, role);
   return person;
 };
 
@@ -282,8 +279,12 @@ describe('followers of a mission', () => {
     await world.knex('runs').where({ id: first }).update({ status: 'failed', finishedAt: present() });
     await mailed();
     expect(await told(bob.id)).toEqual(['failed']);
-    const stranger = await world.person(`Stranger-${founded}`);
-    const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
+    const { person: stranger, organization: other } = await createOwner(
+      world,
+      `Stranger-${founded}`,
+      `Other ${founded}`,
+    );
+    const theirs = await world.session(stranger, other.id);
     for (const field of ['followRun', 'unfollowRun'])
       expect((await follow(first, theirs, field)).body.errors[0].extensions.code).toBe('not_found');
     expect(await world.knex('run_followers').where({ orgId: acme.id })).toEqual([]);
@@ -349,8 +350,12 @@ describe('handing over a mission', () => {
 
   it('a mission cannot be handed over to viewers or non-members, nor when nothing is left to do', async () => {
     const viewer = await join('Viewer', 'viewer');
-    const stranger = await world.person(`Stranger-${founded}`);
-    const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
+    const { person: stranger, organization: other } = await createOwner(
+      world,
+      `Stranger-${founded}`,
+      `Other ${founded}`,
+    );
+    const theirs = await world.session(stranger, other.id);
     const runId = await run('Broke', { status: 'failed' });
     const refusal = async (answer: ReturnType<typeof handOver>) => (await answer).body.errors[0].extensions;
     for (const id of [stranger.id, 'usr_nobody'])

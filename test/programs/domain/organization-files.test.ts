@@ -35,6 +35,7 @@ import { database } from '#foundation/postgres/database.ts';
 import { bindSecretKey, sealWith, unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
+import { createOwner, createProject } from '../../support/callers.ts';
 import { admin } from '../../support/command-line.ts';
 import { craftFile } from '../../support/crafted-file.ts';
 import { databaseUrl, programArguments, projectFolder } from '../../support/processes.ts';
@@ -173,7 +174,7 @@ describe('organization files that cannot be imported', () => {
 
   it('an organization file is refused when its slug is taken, or when a person has one email address in the file and a different one in the installation', async () => {
     const { slug } = sample.organization;
-    const other = await there.found(await there.person('Other'), 'Other');
+    const { organization: other } = await createOwner(there, 'Other', 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });
     expect(await messageOf(join(bytes))).toBe(
       `another organization here already has the slug ${slug}: rename one of the two organizations first`,
@@ -223,16 +224,14 @@ describe('organization files forged by a person who has the key of the file', ()
   };
 
   it('a forged organization file cannot add rows to another organization, and cannot take the stored contents of another organization', async () => {
-    const owner = await there.person('Victor');
-    const { id } = await there.found(owner, 'Victim');
+    const { person: owner, organization } = await createOwner(there, 'Victor', 'Victim');
+    const { id } = organization;
     const session = await there.session(owner, id);
-    const { body: project } = await there.rest('POST', '/projects', {
-      ...{ session, body: { name: 'Other', repoFullName: 'other/other' } },
-    });
+    const projectId = await createProject(there, { session }, 'Other');
     const content = { key: newId('content'), orgId: id, createdAt: 1, sizeBytes: 5 };
     await there.knex('stored_contents').insert(content);
     const archive = { contentKey: newId('content'), sizeBytes: 9, directoryBytes: 1, directorySha256: 'digest' };
-    const ofRun = { orgId: id, projectId: project.id, runId: 'run_other', number: 0 };
+    const ofRun = { orgId: id, projectId, runId: 'run_other', number: 0 };
     await there.knex('log_archives').insert({ ...archive, ...ofRun, endedAt: 1, createdAt: 1 });
 
     const joinedKey = { org_id: id, id: 'key', algorithm: 'ed25519', public_key: 'k', sealed_public_key: 'unreadable' };

@@ -23,6 +23,7 @@ import { backupNameOf, backupPlace } from '#foundation/backups/place.ts';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
+import { createOwner } from '../../support/callers.ts';
 import { admin } from '../../support/command-line.ts';
 import { temporaryHome } from '../../support/global-setup.ts';
 import { databaseUrl } from '../../support/processes.ts';
@@ -195,8 +196,7 @@ describe('restoring backups', () => {
     admin(['database:restore', '--from', from], { DATA_DIR: path.join(top, name), ...settings, ...env });
 
   it('a backup is listed and restored by its name, with rows, contents and an audit log that verifies', async () => {
-    const alice = await world.person('Alice');
-    await world.found(alice, 'Acme');
+    const { person: alice } = await createOwner(world, 'Alice', 'Acme');
     later(minutes(15));
     const { name } = (await attempt(jobFor()))!;
     const listed = await admin(['database:backups'], { DATA_DIR: dataDir, ...settings });

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { findCredential, sql, transaction } from '#foundation/postgres/database.ts';
 import { reading, replicaState } from '#foundation/postgres/replica.ts';
-import { createOwner } from '../../support/callers.ts';
+import { createOwner, createProject } from '../../support/callers.ts';
 import { openReplicated, type Replicated, removeOrigin } from '../../support/replicated.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -33,12 +33,7 @@ beforeEach(() => inUse());
 const read = async (path: string, by = token) => (await world.rest('GET', path, { token: by })).body;
 const names = async (by = token): Promise<string[]> =>
   (await read('/projects?limit=100', by)).data.map(({ name }: { name: string }) => name);
-const create = async (name: string): Promise<string> => {
-  const body = { name, repoFullName: `acme/${name}` };
-  const answer = await world.rest('POST', '/projects', { token, body });
-  expect(answer.status).toBe(201);
-  return answer.body.id;
-};
+const create = (name: string) => createProject(world, { token }, name);
 const mcp = (...messages: object[]) =>
   world.request('POST', '/mcp', {
     token,

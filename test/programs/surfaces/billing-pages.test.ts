@@ -9,6 +9,7 @@ import { bookMission } from '#domain/money/credits/missions.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openBrowser } from '../../support/browser.ts';
+import { createMember, createOwner, createProject } from '../../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../../support/page-inspector.ts';
 import { openWorld, present, type Session, type World } from '../../support/world.ts';
 
@@ -24,9 +25,9 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  const owner = await world.person(`Alice-${++count}`);
-  org = await world.found(owner, `Works ${count}`);
-  session = await world.session(owner, org.id);
+  const owner = await createOwner(world, `Alice-${++count}`, `Works ${count}`);
+  org = owner.organization;
+  session = await world.session(owner.person, org.id);
 });
 
 const base = () => `/console/o/${org.slug}`;
@@ -41,8 +42,7 @@ function pay(id: string) {
   return world.request('POST', `${base()}/checkout/${id}`, { session, headers, body });
 }
 async function member(role: 'admin' | 'member' | 'viewer'): Promise<Session> {
-  const person = await world.person(`${role}-${count}`);
-  await world.join(org, person, role);
+  const { person } = await createMember(world, org, `${role}-${count}`, role);
   return world.session(person, org.id);
 }
 /** Buys an offer, and returns the id of the order. */
@@ -90,8 +90,7 @@ describe('Receipts', () => {
 
   it('404 · a receipt is not found for another organization; 403 · without the scope it is refused', async () => {
     const order = await buy();
-    const stranger = await world.person(`Mallory-${count}`);
-    const globex = await world.found(stranger, `Globex ${count}`);
+    const { person: stranger, organization: globex } = await createOwner(world, `Mallory-${count}`, `Globex ${count}`);
     const theirs = await world.session(stranger, globex.id);
     expect((await show(`/orders/${order}`, theirs)).status).toBe(404);
     const inTheirs = `/console/o/${globex.slug}/billing/orders/${order}`;
@@ -277,8 +276,7 @@ describe.skipIf(typeof launched === 'string')('Billing pages in a browser', () =
   });
 
   it('an admin sets, changes and deletes budgets of projects and people', async () => {
-    const shop = { name: 'Shop', repoFullName: `acme/shop-${count}` };
-    const { id } = (await world.rest('POST', '/projects', { session, body: shop })).body;
+    const id = await createProject(world, { session }, 'Shop');
     const page = await open('', await member('admin'));
     await page.getByText('No budgets yet.').waitFor();
     const add = async (subject: string, choose: [label: string, option: string], usd: string) => {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { openBrowser } from '../../support/browser.ts';
+import { createMember, createOwner } from '../../support/callers.ts';
 import { createPageInspector } from '../../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../../support/world.ts';
 
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function founded(): Promise<{ org: Organization; session: Session }> {
-  const org = await world.found(owner, `Works ${++count}`);
+  const { organization: org } = await createOwner(world, owner, `Works ${++count}`);
   return { org, session: await world.session(owner, org.id) };
 }
 
@@ -48,8 +49,7 @@ describe('Closing an organization by form', () => {
 
   it('403 · the closure form is accepted only from owners, and only from pages of the service', async () => {
     const { org, session } = await founded();
-    const admin = await world.person(`Admin ${count}`);
-    await world.join(org, admin, 'admin');
+    const { person: admin } = await createMember(world, org, `Admin ${count}`, 'admin');
     const theirs = await world.session(admin, org.id);
     expect((await show(theirs, org)).status).toBe(403);
     expect((await send(theirs, org, { confirm_slug: org.slug })).status).toBe(403);

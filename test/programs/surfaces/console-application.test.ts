@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { openBrowser } from '../../support/browser.ts';
+import { createMember } from '../../support/callers.ts';
 import { type Morning, openMorning } from '../../support/console-morning.ts';
 import { spend } from '../../support/runtime-records.ts';
 import { present, type Session } from '../../support/world.ts';
@@ -281,8 +282,7 @@ describe.skipIf(typeof launched === 'string')('The console application', () => {
   });
 
   it('a viewer sees no buttons for actions on the page of a project', async () => {
-    const viewer = await world.person('Vera');
-    await world.join(acme.organization, viewer, 'viewer');
+    const { person: viewer } = await createMember(world, acme.organization, 'Vera', 'viewer');
     const page = await open(await world.session(viewer, acme.organization.id));
     await page.goto(`/console/projects/${shop.projectId}`);
     await page.getByText('Weekly audit').waitFor();

@@ -109,8 +109,7 @@ describe.skipIf(typeof launched === 'string')('Lists and search in the console',
   it('projects, artifacts and agents are filtered and sorted by parameters of the URL', async () => {
     for (const name of ['Mobile', 'Mobile old']) {
       world.clock.turn(1);
-      const body = { name, repoFullName: `acme/${name.replace(' ', '-')}` };
-      const { id } = (await world.rest('POST', '/projects', { session, body })).body;
+      const id = await createProject(world, { session }, name);
       if (name === 'Mobile old')
         await world.rest('PATCH', `/projects/${id}`, { session, body: { status: 'archived' } });
     }
@@ -140,8 +139,7 @@ describe.skipIf(typeof launched === 'string')('Lists and search in the console',
 
   it('issues are filtered and sorted by parameters of the URL; the page of an issue escapes its text', async () => {
     const start = 'mutation ($at: String!, $prompt: String!) { startMission(projectId: $at, prompt: $prompt) { id } }';
-    const body = { name: 'Tracked', repoFullName: 'acme/tracked', issueCode: 'TRK' };
-    const at = (await world.rest('POST', '/projects', { session, body })).body.id;
+    const at = await createProject(world, { session }, 'Tracked', { issueCode: 'TRK' });
     for (const prompt of ['Find dead code', 'Look <b>everywhere</b>.\n\nThen stop.']) {
       world.clock.turn(1);
       await world.graphql(start, { session, variables: { at, prompt } });
@@ -218,8 +216,7 @@ describe.skipIf(typeof launched === 'string')('Lists and search in the console',
   });
 
   it('the schedules of all projects are in one list, sorted by their next start, with paused ones at the end; each shows the outcome of its latest run', async () => {
-    const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
-    const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
+    const elsewhere = await createProject(world, { session }, 'Elsewhere');
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });
     const later = await recurring('Later', '/scheduled-tasks', elsewhere);
     const soon = await recurring('Soon', '/automations', elsewhere);

@@ -1,5 +1,6 @@
 // The official conformance suite against the MCP server in both of its protocols, and against the authorization server.
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOwner } from '../../support/callers.ts';
 import { type Check, conformance, openWithToken } from '../../support/conformance.ts';
 import { freePort } from '../../support/mcp-reference-servers.ts';
 import { hiddenRequest } from '../../support/oauth-world.ts';
@@ -12,8 +13,7 @@ let server: Awaited<ReturnType<typeof openWithToken>>;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   server = await openWithToken(world.url, await world.token(alice, acme));
 });
 afterAll(async () => {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createOwner } from '../../support/callers.ts';
 import { freePort } from '../../support/mcp-reference-servers.ts';
 import { hiddenRequest } from '../../support/oauth-world.ts';
 import { openWorld, type Session, type World } from '../../support/world.ts';
@@ -19,9 +20,9 @@ let folder: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  session = await world.session(alice, acme.id);
+  const alice = await createOwner(world, 'Alice', 'Acme');
+  acme = alice.organization;
+  session = await world.session(alice.person, acme.id);
   folder = await mkdtemp(path.join(tmpdir(), 'aep-bridge-'));
 });
 afterAll(async () => {

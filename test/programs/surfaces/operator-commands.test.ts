@@ -12,12 +12,13 @@ import { metricRetentionMs } from '#limits.ts';
 import { helpOfAll, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { fillDemo } from '../../../bench/demo-volume/fill.ts';
+import { createOwner, createProject } from '../../support/callers.ts';
 import { admin } from '../../support/command-line.ts';
 import { databaseUrl } from '../../support/processes.ts';
 import { openWorld, present } from '../../support/world.ts';
 
 const world = await openWorld();
-const acme = await world.found(await world.person('Alice'), 'Acme');
+const { organization: acme } = await createOwner(world, 'Alice', 'Acme');
 afterAll(() => world.close());
 
 const settings = () => ({
@@ -204,8 +205,7 @@ describe('Operator’s commands', () => {
 
   it('token:create · a token can be limited to some scopes, one project and some days', async () => {
     const person = await world.person('Alice');
-    const body = { name: 'Shop', repoFullName: 'acme/shop' };
-    const { id } = (await world.rest('POST', '/projects', { token: await world.token(person, acme), body })).body;
+    const id = await createProject(world, { token: await world.token(person, acme) }, 'Shop');
     const grant = ['--scopes', 'projects:read, mcp:read', '--project', id, '--days', '1', '--name', 'CI'];
     const made = await ask('token:create', '--email', 'alice@example.com', '--org', 'acme', ...grant);
     expect(made).toMatchObject({ name: 'CI', scopes: ['projects:read', 'mcp:read'], projectId: id });

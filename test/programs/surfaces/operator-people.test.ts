@@ -8,6 +8,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { helpOf, helpOfAll, invocation, readOptions, requestedHelp } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { version } from '../../../src/services.ts';
+import { createMember, createOwner } from '../../support/callers.ts';
 import { admin } from '../../support/command-line.ts';
 import { openWorld, present, type World } from '../../support/world.ts';
 
@@ -18,9 +19,10 @@ let acme: Organization;
 
 beforeAll(async () => {
   world = await openWorld();
-  [alice, bob] = [await world.person('Alice'), await world.person('Bob')];
+  // Lists of the tokens of a person would contain the token of `createOwner`.
+  alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
-  await world.join(acme, bob, 'admin');
+  ({ person: bob } = await createMember(world, acme, 'Bob', 'admin'));
 });
 afterAll(() => world.close());
 
@@ -49,9 +51,7 @@ describe('Members', () => {
   });
 
   it('member:remove ends the member’s access, and says when an email address has no account', async () => {
-    const carol = await world.person('Carol');
-    await world.join(acme, carol, 'member');
-    const token = await world.token(carol, acme);
+    const { person: carol, token } = await createMember(world, acme, 'Carol', 'member');
     expect(await run('member:remove', ...of(carol.email))).toEqual({ ok: true });
     expect(await opens(token)).toBe(401);
     await world.join(acme, carol, 'member');
@@ -93,7 +93,7 @@ describe('People', () => {
     expect(await run('org:list')).toEqual([
       { id: acme.id, slug: 'acme', name: 'Acme', createdAt: acme.createdAt, members: 2, owners: [alice.email] },
     ]);
-    for (const name of ['Zoo', 'Bay']) await world.found(alice, name);
+    for (const name of ['Zoo', 'Bay']) await createOwner(world, alice, name);
     const [{ memberships }] = await run('person:list', '--org', 'bay');
     expect(memberships.map(({ org }: { org: string }) => org)).toEqual(['acme', 'bay', 'zoo']);
   });

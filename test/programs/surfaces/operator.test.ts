@@ -11,7 +11,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { parkingLimits } from '#domain/work/runs/model.ts';
 import { hours, seconds } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
-import { createOwner } from '../../support/callers.ts';
+import { createOwner, createProject } from '../../support/callers.ts';
 import { projectFolder } from '../../support/processes.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -103,8 +103,7 @@ describe('Readiness', () => {
 
 describe('Metrics', () => {
   it('200 · metrics count requests by the labels surface, method, route and status, never by path', async () => {
-    const body = { name: 'Shop', repoFullName: 'acme/shop' };
-    const { id } = (await world.rest('POST', '/projects', { token, body })).body;
+    const id = await createProject(world, { token }, 'Shop');
     await world.rest('GET', `/projects/${id}`, { token });
     await world.request('GET', '/v1/nothing/here');
     await world.request('GET', '/wp-login.php');
@@ -162,9 +161,7 @@ describe('Metrics', () => {
       mission_cost_usd_total: expect.any(Number),
     });
     const costBefore = idle.mission_cost_usd_total!;
-    const { id: projectId } = (
-      await world.rest('POST', '/projects', { token, body: { name: 'Stall', repoFullName: 'acme/stall' } })
-    ).body;
+    const projectId = await createProject(world, { token }, 'Stall');
     await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Say hello.' } });
     world.clock.turn(seconds(90));
     expect(await figures()).toEqual({
@@ -229,9 +226,8 @@ describe('Metrics', () => {
   it('200 · a label named like a property of every JavaScript object appears in the metrics', async () => {
     const labeled = { name: 'Labeled', labels: ['constructor'] };
     const template = (await world.rest('POST', '/sandbox-templates', { token, body: labeled })).body.id;
-    const project = (await world.rest('POST', '/projects', { token, body: { name: 'A', repoFullName: 'acme/a' } }))
-      .body;
-    const run = (await world.rest('POST', '/runs', { token, body: { projectId: project.id, prompt: 'Hello' } })).body;
+    const projectId = await createProject(world, { token }, 'A');
+    const run = (await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Hello' } })).body;
     await world.knex('runs').where({ id: run.id }).update({ sandboxTemplateId: template });
     // Figures are read every five seconds.
     world.clock.turn(seconds(6));

@@ -10,6 +10,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail/mail.ts';
 import { openBrowser } from '../../support/browser.ts';
+import { createOwner, createProject } from '../../support/callers.ts';
 import { authorizationRequest, claimGrantType } from '../../support/oauth-world.ts';
 import { createPageInspector, type PageInspector } from '../../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../../support/world.ts';
@@ -62,6 +63,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
 
   let count = 0;
   async function owner(): Promise<{ person: Person; organization: Organization; session: Session }> {
+    // The pages show that the person has no tokens yet, which `createOwner` would create.
     const person = await world.person(`Owner${++count}`);
     const organization = await world.found(person, `Organization ${count}`);
     return { person, organization, session: await world.session(person) };
@@ -83,8 +85,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.goto('/console/account');
     await page.getByText('ada-and-company').waitFor();
-    const founder = await world.person('Grace');
-    const another = await world.found(founder, 'Another company');
+    const { person: founder, organization: another } = await createOwner(world, 'Grace', 'Another company');
     await inviteTo(another, founder, 'newcomer@example.com');
     await page.reload();
     await page.getByRole('button', { name: 'Join Another company' }).click();
@@ -138,7 +139,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
 
   it('a token is created, copied, used and revoked; its secret appears only on the page that created it', async () => {
     const { person, organization, session } = await owner();
-    await world.rest('POST', '/projects', { session, body: { name: 'Rocket & Co', repoFullName: 'acme/rocket' } });
+    await createProject(world, { session }, 'Rocket & Co', { repoFullName: 'acme/rocket' });
     const page = await open(session, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/console/tokens');
     await page.getByText('No tokens yet.').waitFor();
@@ -323,11 +324,8 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
     'the button Allow grants access to the organization that the person selects instead of the preselected one (script: %s)',
     async (javaScriptEnabled) => {
       const { person, organization, session } = await owner();
-      const second = await world.found(person, `Second of ${organization.name}`);
-      await world.rest('POST', '/projects', {
-        session: await world.session(person, second.id),
-        body: { name: 'Rocket', repoFullName: `second/of-${count}` },
-      });
+      const { organization: second } = await createOwner(world, person, `Second of ${organization.name}`);
+      await createProject(world, { session: await world.session(person, second.id) }, 'Rocket');
       const page = await open(session, { javaScriptEnabled });
       const loopback = await listen();
       const registered = await world.request('POST', '/v1/oauth2/register', {

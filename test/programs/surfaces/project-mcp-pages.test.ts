@@ -3,6 +3,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from '../../support/browser.ts';
+import { createMember } from '../../support/callers.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../../support/fake-mcp-server.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../../support/mcp-world.ts';
 import { createPageInspector, type PageInspector } from '../../support/page-inspector.ts';
@@ -186,8 +187,7 @@ describe.skipIf(typeof launched === 'string')('MCP servers of a project in the c
     await page.getByRole('button', { name: 'Save path' }).click();
     await page.getByText('ok', { exact: true }).waitFor();
 
-    const viewer = await world.person('Viewer');
-    await world.join(project.organization, viewer, 'viewer');
+    const { person: viewer } = await createMember(world, project.organization, 'Viewer', 'viewer');
     await project.declare({ docs: { url: remote.url } });
     await project.put('docs', { roles: ['builder'] });
     await project.refresh('docs');

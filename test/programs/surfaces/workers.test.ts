@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { createOwner } from '../../support/callers.ts';
 import { childrenOf, freePort, isRunning, type ServiceProcess, startService } from '../../support/processes.ts';
 import { openWorld, type World } from '../../support/world.ts';
 
@@ -17,8 +18,7 @@ const limit = 20;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
+  ({ person: alice, organization: acme } = await createOwner(world, 'Alice', 'Acme'));
   service = startService(world.connection, await freePort(), {
     WORKERS: '2',
     SMTP_URL: 'smtp://127.0.0.1:9',
