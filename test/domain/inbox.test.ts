@@ -1,5 +1,6 @@
 // The inbox: items that wait for people, in order. Everybody who may act on an item sees it until one person has acted.
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { isNotWithheldSql } from '#domain/work/runs/states.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { type Account, type CallersWithProjects, createCallersWithProjects, createMember } from '../support/callers.ts';
@@ -271,4 +272,12 @@ it('open pages receive the new number of inbox items after each change', async (
   await vi.waitFor(() => expect(counts.at(-1)).toBe(0));
   leaving.abort();
   await reading;
+});
+
+it('PostgreSQL expects that most ended runs are shown, so that it reads only the newest of them', async () => {
+  for (let n = 0; n < 20; n++) await run(`Ended ${n}`, ended('failed'));
+  await world.knex.raw('analyze runs');
+  const shown = `explain (format json) select from runs r where ${isNotWithheldSql('r')}`;
+  const [{ 'QUERY PLAN': plan }] = (await world.knex.raw(shown)).rows;
+  expect(plan[0].Plan['Plan Rows']).toBe(20);
 });

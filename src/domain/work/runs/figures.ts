@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { isNotWithheldSql } from './states.ts';
 
 /** Maximum number of runs that are counted: the newest of the period. */
 export const countedRuns = 50_000;
@@ -61,7 +62,7 @@ const missionsSql = `with counted as materialized (
       coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
     from runs r where r.org_id = $1 and r.created_at >= $2 and ($3::text is null or r.project_id = $3)
       and r.status in ('completed', 'failed', 'canceled') and r.team is not null
-      and (r.attempt_state is null or r.attempt_state = 'chosen')
+      and ${isNotWithheldSql('r')}
     order by r.created_at desc, r.id desc limit ${countedRuns}
   ), missions as (
     select project_id, (array_agg(agent order by created_at, id))[1] as agent,

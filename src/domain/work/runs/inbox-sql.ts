@@ -5,7 +5,7 @@ import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/stagin
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
-import { isInState, openStates } from './states.ts';
+import { isInState, isNotWithheldSql, openStates } from './states.ts';
 
 /** SQL expressions for the columns of an inbox item. Each query selects all columns; a column for which this object has no expression is null. */
 export interface ItemColumns {
@@ -110,11 +110,8 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
 
 /** Maximum number of ended runs that are considered, the newest first. */
 const endedRuns = 500;
-/**
- * SQL condition: the run is the only attempt at its task, or the attempt that a person has chosen. Any other attempt that has ended has no inbox
- * item. PostgreSQL estimates the number of these runs well, which it would not with `coalesce`: then it would read all ended runs instead of the newest.
- */
-const isOnItsOwn = `(r.attempt_state is null or r.attempt_state = 'chosen')`;
+/** A run that is withheld has no inbox item after its end. */
+const isShown = isNotWithheldSql('r');
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 
 /** SQL condition: no later run has the same values in these columns. The subquery has a limit, so that PostgreSQL reads one entry of an index. */
@@ -136,7 +133,7 @@ export const failureItemsSql = `${itemSql({
 })} from (
     select r.id, r.project_id, r.billing_actor_user_id, r.handed_to_user_id, r.mission_title, r.finished_at, r.reason, r.last_error, r.created_at,
       r.recurring_id, r.issue_id, r.origin_delivery_id
-    from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and ${isOnItsOwn} and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
+    from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and ${isShown} and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
     order by r.finished_at desc limit ${endedRuns}
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
@@ -168,7 +165,7 @@ export const reviewItemsSql = (isReviewed: (run: string) => string): string => `
 })} from (
     select r.id, r.project_id, r.billing_actor_user_id, r.handed_to_user_id, r.mission_title, r.finished_at, r.merge_blocker, r.created_at, r.branch,
       r.head_sha, r.approved_sha
-    from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and ${isOnItsOwn} and (r.pr_state is null or r.pr_state = 'open')
+    from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and ${isShown} and (r.pr_state is null or r.pr_state = 'open')
       and (r.pr_state = 'open' or r.changed_files > 0) and r.finished_at > $3::bigint - ${endedWithin.reviewsMs}
     order by r.finished_at desc limit ${endedRuns}
   ) r ${joinProjectSql('r.project_id')}

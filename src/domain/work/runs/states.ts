@@ -53,6 +53,13 @@ export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses
 export const isWithheld = ({ attemptState }: Pick<Run, 'attemptState'>): boolean =>
   attemptState === 'open' || attemptState === 'closed';
 
+/**
+ * SQL condition: the run is not withheld, as it is the only attempt at its task, or the one that a person has chosen. PostgreSQL estimates well
+ * how many runs these are. With `coalesce` it would expect few, and read all runs instead of the newest.
+ */
+export const isNotWithheldSql = (run: string): string =>
+  `(${run}.attempt_state is null or ${run}.attempt_state = 'chosen')`;
+
 /** Returns true both for a run that waits for its issue and for a run that waits for a runtime. */
 export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status === 'dispatching';
 
