@@ -26,6 +26,7 @@ import {
 } from '#foundation/http/http.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import { bytes, mcp } from '#limits.ts';
 
 /** How long a stream of changes (`subscriptions/listen`) stays open. */
@@ -93,7 +94,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     res.once('close', () => left.abort());
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
-    const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
+    const signal = isListening ? withTimeLimit(left.signal, listenMs) : left.signal;
     // A listening stream also ends when the process stops.
     if (isListening) void ended(signal).then(() => left.abort());
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });

@@ -82,6 +82,8 @@ export function createTransport(settings: TransportSettings) {
       try {
         signal?.throwIfAborted();
         const limit = AbortSignal.timeout(timeoutMs);
+        // The listener keeps the limit from being collected: `AbortSignal.any` refers to its sources weakly.
+        limit.addEventListener('abort', () => {});
         const response = await open(outgoing, signal ? AbortSignal.any([signal, limit]) : limit);
         const body = await bodyOf(response);
         if (!response.ok) throw errorOfResponse(response, body, now());

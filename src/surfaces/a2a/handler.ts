@@ -1,4 +1,5 @@
 // The methods of the agent-to-agent protocol (A2A 1.0 §3.1) over runs. The SDK reads and writes both wire formats, 1.0 and 0.3.
+
 import {
   type ListTasksRequest,
   type ListTasksResponse,
@@ -23,6 +24,7 @@ import { listTasks, readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import type { RunStatus } from '#domain/work/runs/model.ts';
 import { cancelRun } from '#domain/work/runs/operations.ts';
 import { invalid, notFound, Problem } from '#foundation/problem.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import { text } from '#limits.ts';
 import { a2a, a2aPush } from './bounds.ts';
 import { a2aErrorOf, type Failing, unsupported } from './errors.ts';
@@ -145,7 +147,7 @@ const pushMethods = (): Pick<
 
 /** Returns the run's task once it is final or needs input from its client, or when a call may not be kept waiting any longer. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
-  const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
+  const signal = withTimeLimit(followed.signal, a2a.blockingMs);
   let latest: Task | undefined;
   for await (const task of followTask(caller, runId, { ...followed, signal })) {
     latest = task;

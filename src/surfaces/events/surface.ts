@@ -1,5 +1,6 @@
 // GET /v1/events: the events feed as a page, as a long-polled page, or as server-sent events (WHATWG HTML, section 9.2). A client can
 // continue after any event number, at any process (docs/events.md).
+
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
@@ -9,6 +10,7 @@ import { now, seconds } from '#foundation/clock.ts';
 import { sendEvents } from '#foundation/http/event-stream.ts';
 import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import { watch } from '#foundation/postgres/changes.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import { pages, subscriptions } from '#limits.ts';
 import { refuseFor } from '../bearer.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
@@ -92,7 +94,7 @@ async function* follow({ presentCaller, parameters, logId }: Feed, signal: Abort
 
 /** Returns the first page that contains events. If no event happens within `waitSeconds`, returns an empty page. */
 async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
-  const signal = AbortSignal.any([feed.signal, AbortSignal.timeout(seconds(waitSeconds))]);
+  const signal = withTimeLimit(feed.signal, seconds(waitSeconds));
   let last: FeedPage | undefined;
   for await (const page of follow(feed, signal)) {
     if (page.data.length > 0) return page;

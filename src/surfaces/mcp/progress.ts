@@ -5,6 +5,7 @@ import type { ServerContext } from '@modelcontextprotocol/server';
 import { seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
 import { watch } from '#foundation/postgres/changes.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import type { Calls, ToolRecord } from './call.ts';
 
 /** How long a call follows the run that it has started: well below the timeout of clients (60 s). */
@@ -31,7 +32,7 @@ export async function followStart(
   if (progressToken === undefined || !calls.may('get_run')) return started;
   const hold = await followers.take(credentialId).catch(() => null);
   if (!hold) return started;
-  const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(followMs)]);
+  const signal = withTimeLimit(mcpReq.signal, followMs);
   const runId: string = started.runId ?? started.id;
   let run: ToolRecord = {};
   let progress = 0;

@@ -1,11 +1,13 @@
 // Connects to a remote MCP server within the limits of a binding: only to its bound URL and its allowed hosts, with its credentials. The
 // official client declares no capabilities, so that a server's request for sampling or elicitation is rejected.
+
 import type { Client } from '@modelcontextprotocol/client';
 import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import { withSecrets } from './declared.ts';
 import { accessTokenOf, replacedToken } from './grants.ts';
 import { mayReach } from './hosts.ts';
@@ -75,9 +77,8 @@ async function attempt<T>(
   tokenOf: () => Promise<string | null>,
 ): Promise<T> {
   const { Client } = await sdk();
-  const late = AbortSignal.timeout(timeoutMs);
   const broken = new AbortController();
-  const signal = AbortSignal.any([late, broken.signal]);
+  const signal = withTimeLimit(broken.signal, timeoutMs);
   const client = new Client(
     { name: 'agent-engineering-platform', version: '1' },
     { capabilities: {}, versionNegotiation: { mode: 'auto' } },
@@ -96,7 +97,8 @@ async function attempt<T>(
     await transport.terminateSession().catch(() => {});
     return redacted(result, secrets);
   } catch (error) {
-    if (late.aborted) throw new McpServerError(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
+    if (signal.reason?.name === 'TimeoutError')
+      throw new McpServerError(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
     const failure = await failureOf(broken.signal.aborted ? broken.signal.reason : error);
     if (failure instanceof McpServerError) failure.wantsOAuth = wantsOAuth;
     throw failure;

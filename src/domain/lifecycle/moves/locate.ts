@@ -1,5 +1,6 @@
 // Finds the cell that must handle a request: from this cell's database, or else by asking the other cells, which know their own
 // organizations best. The result is remembered for some seconds, because clients rarely send just one request.
+
 import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
@@ -7,6 +8,7 @@ import { answerMs, askCell, otherCells, ownCell } from '#foundation/http/cells.t
 import { networkOf } from '#foundation/http/network.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import { upstreamUnavailable } from '#foundation/problem.ts';
+import { withTimeLimit } from '#foundation/time-limit.ts';
 import { rates } from '#limits.ts';
 import { placeOfMove } from '../../organization/cells/state.ts';
 import { organizationOfKey, type RequestKey } from './keys.ts';
@@ -93,7 +95,7 @@ const isUnknown = new Error('the cell has no record for the key');
 /** The answer of the first cell that knows the key, so that slow cells do not delay the result; null when no cell knows the key. */
 async function firstPlace(key: RequestKey): Promise<CellPlace | null> {
   const found = new AbortController();
-  const signal = AbortSignal.any([found.signal, AbortSignal.timeout(answerMs)]);
+  const signal = withTimeLimit(found.signal, answerMs);
   const ask = async (cell: string): Promise<CellPlace> => {
     const { status, body } = await askCell(cell, findPath, key, signal);
     if (status !== 200) throw new Error(`the cell ${cell} answered with status ${status}`);
