@@ -238,7 +238,7 @@ describe('audit verification', () => {
     world.clock.turn(-hours(1));
     expect(await log.notesOf()).toEqual(notes);
     expect(await world.knex('audit_checkpoints').where({ orgId: globex.id }).select('algorithm', 'size')).toEqual([
-      { algorithm: 'ed25519', size: 2 },
+      { algorithm: 'ed25519', size: 3 },
     ]);
   });
 });
