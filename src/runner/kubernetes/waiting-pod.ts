@@ -16,13 +16,12 @@ export async function awaitMission(
 ): Promise<Record<string, string> | null> {
   const request = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify(pod) };
   while (!stopping.aborted) {
-    // `AbortSignal.any` refers to its sources weakly: Node 20 would collect a signal of `AbortSignal.timeout`, which then never aborts.
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), requestMs);
-    const signal = AbortSignal.any([stopping, limit.signal]);
+    // The listener keeps the limit from being collected: `AbortSignal.any` refers to its sources weakly.
+    const limit = AbortSignal.timeout(requestMs);
+    limit.addEventListener('abort', () => {});
+    const signal = AbortSignal.any([stopping, limit]);
     const answer = await fetch(`${relayUrl}/pod`, { ...request, signal }).catch(() => null);
     const variables = answer?.status === 200 ? await answer.json().catch(() => null) : null;
-    clearTimeout(timer);
     if (variables) return variables;
     if (answer && [401, 410].includes(answer.status))
       throw new Error(`the relay has no mission for this pod: ${answer.status}`);

@@ -1,5 +1,4 @@
 // The methods of the agent-to-agent protocol (A2A 1.0 §3.1) over runs. The SDK reads and writes both wire formats, 1.0 and 0.3.
-
 import {
   type ListTasksRequest,
   type ListTasksResponse,

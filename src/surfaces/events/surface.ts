@@ -1,6 +1,5 @@
 // GET /v1/events: the events feed as a page, as a long-polled page, or as server-sent events (WHATWG HTML, section 9.2). A client can
 // continue after any event number, at any process (docs/events.md).
-
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';

@@ -1,6 +1,5 @@
 // Reports the progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress). The reports end when a runtime has claimed
 // the run, and at the latest after `followMs`.
-
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';

@@ -1,6 +1,5 @@
 // Connects to a remote MCP server within the limits of a binding: only to its bound URL and its allowed hosts, with its credentials. The
 // official client declares no capabilities, so that a server's request for sampling or elicitation is rejected.
-
 import type { Client } from '@modelcontextprotocol/client';
 import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';

@@ -1,6 +1,5 @@
 // Finds the cell that must handle a request: from this cell's database, or else by asking the other cells, which know their own
 // organizations best. The result is remembered for some seconds, because clients rarely send just one request.
-
 import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
