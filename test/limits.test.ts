@@ -326,7 +326,7 @@ describe('400 · an invalid query parameter', () => {
   // Root fields that read a log have a cursor but no limit, so they are left out here. sandbox-logs.test.ts tests their cursors.
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
   it.each(paged.map((root) => [root.name, root] as const))(
-    '400 · %s refuses a cursor that is made up, or of another list, filter or organization',
+    '400 · %s refuses a cursor that is made up, or that belongs to another list, filter or organization',
     async (_, root) => {
       const [surface] = surfacesOf(root).reverse() as [Surface];
       const filters = root.field.args.filter((argument) => !isRequired(argument) && !isPaging(argument.name));

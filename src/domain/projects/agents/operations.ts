@@ -41,6 +41,7 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
   );
 
 const selectAgentsSql = withBuiltinsSql(Agent);
+
 /** The organization's own agents, newest first, then the built-in ones. */
 export async function listAgents(
   caller: Caller,

@@ -175,9 +175,8 @@ const runtimesSql = `select credential_id, runtime as name, org_id, case when or
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
 /** The runtimes that work for the caller's organization and were seen within the last day: at most 100, the most recently seen first. */
-export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
-  return sql<Runtime>(runtimesSql, [wholeOrganization(caller), connectedSince()]);
-};
+export const listRuntimes = (caller: Caller): Promise<Runtime[]> =>
+  sql<Runtime>(runtimesSql, [wholeOrganization(caller), connectedSince()]);
 
 /** The runtimes of all organizations that were seen within the last day: at most 100, the most recently seen first. */
 export const listAllRuntimes = (): Promise<Runtime[]> => sql<Runtime>(runtimesSql, [null, connectedSince()]);

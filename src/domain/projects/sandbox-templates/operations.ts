@@ -32,6 +32,7 @@ const standardOf = (orgId: Id<'organization'>): TemplateRecord =>
   }) as unknown as TemplateRecord;
 
 const selectTemplatesSql = withBuiltinsSql(SandboxTemplate);
+
 /** The organization's own templates, newest first, then the built-in template. */
 export async function listSandboxTemplates(caller: Caller, page: PageRequest): Promise<Page<TemplateRecord>> {
   const orgId = wholeOrganization(caller);
