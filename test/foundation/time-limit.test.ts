@@ -23,7 +23,7 @@ it('a time limit ends work after garbage collection, and so does the other signa
   work('aborted', 60_000);
   await wait(0);
   collectGarbage();
-  await expect.poll(() => endings).toEqual(['limited']);
+  await expect.poll(() => endings, { timeout: 5_000 }).toEqual(['limited']);
   other.abort();
   expect(endings).toEqual(['limited', 'aborted']);
 });
