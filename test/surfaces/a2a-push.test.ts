@@ -18,8 +18,23 @@ import { caught, openA2aWorld, request } from '../support/a2a-world.ts';
 import { createMember } from '../support/callers.ts';
 import { present } from '../support/world.ts';
 
-const { world, acme, runtime, client, stranger, connect, message, send, get, cancel, list, claim, close, reset } =
-  await openA2aWorld();
+const {
+  world,
+  owner,
+  acme,
+  runtime,
+  client,
+  stranger,
+  connect,
+  message,
+  send,
+  get,
+  cancel,
+  list,
+  claim,
+  close,
+  reset,
+} = await openA2aWorld();
 afterAll(close);
 beforeEach(reset);
 
@@ -88,6 +103,26 @@ describe('A2A push notifications', () => {
       currentDate: new Date(present()),
     });
     expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
+  });
+
+  it('the audit log records the changes of each A2A method with the caller and the method', async () => {
+    const task = await send('On the record');
+    const { id } = await create(task.id);
+    await client.deleteTaskPushNotificationConfig(
+      DeleteTaskPushNotificationConfigRequest.fromJSON({ taskId: task.id, id }),
+    );
+    await cancel(task.id);
+    const session = await world.session(owner, acme.id);
+    const events: { surface: string; operation: string; actor: { id: string } }[] = (
+      await world.rest('GET', '/audit-events?limit=200', { session })
+    ).body.data;
+    const ofA2a = events.filter(({ surface, actor }) => surface === 'a2a' && actor.id === owner.id);
+    expect(ofA2a.slice(0, 4).map(({ operation }) => operation)).toEqual([
+      '/a2a CancelTask',
+      '/a2a DeleteTaskPushNotificationConfig',
+      '/a2a CreateTaskPushNotificationConfig',
+      '/a2a SendMessage',
+    ]);
   });
 
   it('a push notification is sent when a task begins to wait for its client, and when the task continues', async () => {

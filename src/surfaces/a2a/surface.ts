@@ -4,11 +4,13 @@ import { A2A_VERSION_HEADER, formatSSEEvent } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
+import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { sendEvents } from '#foundation/http/event-stream.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';
+import { withOrigin } from '#foundation/postgres/origin.ts';
 import { unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, subscriptions } from '#limits.ts';
 import { refuseFor } from '../bearer.ts';
@@ -25,40 +27,44 @@ export interface A2aSettings extends CallerSettings {
 
 const wellKnown = '/.well-known/agent-card.json';
 
+interface Method {
+  scope: Scope;
+  /** Whether the audit log records changes of this method. */
+  changes?: true;
+  /** Whether the method keeps a connection open, which needs a slot. */
+  waits?: true;
+}
+const send: Method = { scope: 'missions:run', changes: true, waits: true };
+const cancel: Method = { scope: 'missions:run', changes: true };
+const read: Method = { scope: 'missions:read' };
+const follow: Method = { scope: 'missions:read', waits: true };
+const configure: Method = { scope: 'missions:read', changes: true };
+
 /**
- * The scope that each method requires. A method has one name in version 1.0 of the protocol and another in version 0.3. Methods that are
- * not listed only return errors, so any identified caller may call them.
+ * The methods, each with its name in version 1.0 of the protocol and its name in version 0.3. Methods that are not listed only return errors,
+ * so any identified caller may call them.
  */
-const scopes: Readonly<Record<string, Scope>> = {
-  SendMessage: 'missions:run',
-  'message/send': 'missions:run',
-  SendStreamingMessage: 'missions:run',
-  'message/stream': 'missions:run',
-  CancelTask: 'missions:run',
-  'tasks/cancel': 'missions:run',
-  GetTask: 'missions:read',
-  'tasks/get': 'missions:read',
-  ListTasks: 'missions:read',
-  SubscribeToTask: 'missions:read',
-  'tasks/resubscribe': 'missions:read',
-  CreateTaskPushNotificationConfig: 'missions:read',
-  GetTaskPushNotificationConfig: 'missions:read',
-  ListTaskPushNotificationConfigs: 'missions:read',
-  DeleteTaskPushNotificationConfig: 'missions:read',
-  'tasks/pushNotificationConfig/set': 'missions:read',
-  'tasks/pushNotificationConfig/get': 'missions:read',
-  'tasks/pushNotificationConfig/list': 'missions:read',
-  'tasks/pushNotificationConfig/delete': 'missions:read',
+const methods: Readonly<Record<string, Method>> = {
+  SendMessage: send,
+  'message/send': send,
+  SendStreamingMessage: send,
+  'message/stream': send,
+  CancelTask: cancel,
+  'tasks/cancel': cancel,
+  GetTask: read,
+  'tasks/get': read,
+  ListTasks: read,
+  SubscribeToTask: follow,
+  'tasks/resubscribe': follow,
+  CreateTaskPushNotificationConfig: configure,
+  GetTaskPushNotificationConfig: read,
+  ListTaskPushNotificationConfigs: read,
+  DeleteTaskPushNotificationConfig: configure,
+  'tasks/pushNotificationConfig/set': configure,
+  'tasks/pushNotificationConfig/get': read,
+  'tasks/pushNotificationConfig/list': read,
+  'tasks/pushNotificationConfig/delete': configure,
 };
-/** Methods that keep a connection open; each needs a slot. */
-const waits = new Set([
-  'SendMessage',
-  'message/send',
-  'SendStreamingMessage',
-  'message/stream',
-  'SubscribeToTask',
-  'tasks/resubscribe',
-]);
 
 /**
  * A signal for all calls that do not wait for changes of a task. To create a signal for each call would cost as much as a database
@@ -87,6 +93,7 @@ const versionNotSupported = (id: unknown) =>
     'VERSION_NOT_SUPPORTED',
   );
 
+type Version = '1.0' | '0.3';
 const errorMappers = {
   '1.0': JsonRpcTransportHandler.mapToJSONRPCError,
   '0.3': LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError,
@@ -127,10 +134,15 @@ export function createA2a(settings: A2aSettings) {
     // If the header is absent, the version is 0.3 (A2A 1.0 §3.6).
     const version = String(exchange.req.headers[A2A_VERSION_HEADER.toLowerCase()] || '0.3');
     if (version !== '1.0' && version !== '0.3') return answerRpc(exchange, versionNotSupported(body.id));
-    const scope = Object.hasOwn(scopes, body.method) ? scopes[body.method] : undefined;
-    if (scope) admit(caller, scope);
-    exchange.route = scope ? `${endpoint} ${body.method}` : endpoint;
-    const call = waits.has(body.method) ? openCall(exchange, caller) : shortCall(exchange, caller);
+    const method = Object.hasOwn(methods, body.method) ? methods[body.method] : undefined;
+    if (method) admit(caller, method.scope);
+    exchange.route = method ? `${endpoint} ${body.method}` : endpoint;
+    const call = method?.waits ? openCall(exchange, caller) : shortCall(exchange, caller);
+    const answer = () => answerCall(exchange, body, version, call);
+    await (method?.changes ? withOrigin(() => originOfChanges(caller, exchange), answer) : answer());
+  }
+
+  async function answerCall(exchange: Exchange, body: Request, version: Version, call: Call): Promise<void> {
     const context = new ServerCallContext({ requestedVersion: version, state: new Map([[callKey, call]]) });
     const response = await transports[version].handle(body, context);
     if (Symbol.asyncIterator in response)
