@@ -230,7 +230,7 @@ const untyped = {};
 export const column = <T>(): Column<T> => untyped;
 
 type Columns = Readonly<Record<string, Column<unknown>>>;
-type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
+export type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
 /**
  * The static members of a model class. An instance of the class is typed with its columns only, because reads return plain
  * rows. The rows that a `query` returns also have Objection's methods.

@@ -6,6 +6,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { requireMembership } from '../../organization/memberships/operations.ts';
 import { lockProjectOf } from '../../projects/projects/operations.ts';
+import type { LentAuthority } from './model.ts';
 
 /** The person who lends authority, and the organization and project to which it is limited. */
 export interface Lender {
@@ -15,15 +16,6 @@ export interface Lender {
   projectId: string | null;
   /** Whether the person's own session or credential reaches only this organization. */
   isOrgOnly: boolean | undefined;
-}
-
-/** Columns of the credential that describe its authority. */
-export interface LentAuthority {
-  userId: Id<'person'>;
-  orgId: Id<'organization'>;
-  projectId: Id<'project'> | null;
-  scopes: string[];
-  orgOnly: boolean;
 }
 
 /**

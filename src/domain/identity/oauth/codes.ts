@@ -10,6 +10,7 @@ import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
 import { type Lender, lendChosen } from '../credentials/lend.ts';
+import { lentColumns } from '../credentials/model.ts';
 import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
 
@@ -20,16 +21,8 @@ export class AuthorizationCode extends table('authorization_codes', {
   /** The redirect URI of the request, including the port if it leads to a program on the person's machine. */
   redirectUri: column<string>(),
   codeChallenge: column<string>(),
-  userId: column<Id<'person'>>(),
-  orgId: column<Id<'organization'>>(),
-  projectId: column<Id<'project'> | null>(),
+  ...lentColumns,
   resource: column<Resource>(),
-  scopes: column<string[]>(),
-  /**
-   * Whether the person consented in a session that reaches only one organization
-   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
-   */
-  orgOnly: column<boolean>(),
   /** When the person's grant to the client ends; the person has chosen this time. */
   accessExpiresAt: column<number>(),
   createdAt: column<number>(),

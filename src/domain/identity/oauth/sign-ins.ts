@@ -9,6 +9,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { columnsOf, reference } from '#foundation/postgres/reads.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
+import { lentColumns } from '../credentials/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
 import { offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
@@ -18,17 +19,9 @@ export class SignIn extends table('sign_ins', {
   clientId: column<string>(),
   /** The client's name when the person consented. */
   clientName: column<string | null>(),
-  userId: column<Id<'person'>>(),
-  orgId: column<Id<'organization'>>(),
-  projectId: column<Id<'project'> | null>(),
+  /** The scopes include `offline_access` if the sign-in has refresh tokens. */
+  ...lentColumns,
   resource: column<Resource>(),
-  /** The granted scopes, including `offline_access` if the sign-in has refresh tokens. */
-  scopes: column<string[]>(),
-  /**
-   * Whether the person consented in a session that reaches only one organization
-   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
-   */
-  orgOnly: column<boolean>(),
   createdAt: column<number>(),
   /** When the sign-in expires. Refreshing its tokens does not extend it. */
   expiresAt: column<number>(),

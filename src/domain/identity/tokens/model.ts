@@ -4,22 +4,13 @@
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { lentColumns } from '../credentials/model.ts';
 
 export class Token extends table('tokens', {
   id: column<Id<'token'>>(),
-  orgId: column<Id<'organization'>>(),
-  userId: column<Id<'person'>>(),
-  /** The only project that the token gives access to; null means the whole organization. */
-  projectId: column<Id<'project'> | null>(),
+  ...lentColumns,
   /** A label for people, not an identifier. */
   name: column<string>(),
-  /** The granted scopes; each use is limited to those that the person's role still includes. */
-  scopes: column<string[]>(),
-  /**
-   * Whether the token was created in a session that reaches only one organization
-   * (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
-   */
-  orgOnly: column<boolean>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),
   /** Time of the last use, accurate to the minute. */
