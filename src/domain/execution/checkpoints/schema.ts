@@ -1,13 +1,12 @@
 // Checkpoints in GraphQL, and the mutation that continues a run from a checkpoint.
-import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
 import { belongsTo, epochMs, members, string } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { mission } from '../../work/runs/bounds.ts';
 import { RunType } from '../../work/runs/schema.ts';
+import { missionBudget } from '../../work/runs/schema-common.ts';
 import { MissionStepType } from '../../work/runs/schema-steps.ts';
 import { Checkpoint } from './model.ts';
 import * as operations from './operations.ts';
@@ -69,13 +68,7 @@ builder.mutationField('continueRun', (t) =>
           'The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run.',
         validate: { schema: boundedText(text.pathId) },
       }),
-      budgetUsd: t.arg.float({
-        description:
-          'Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission ' +
-          'waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the ' +
-          'mission.',
-        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
-      }),
+      budgetUsd: t.arg.float(missionBudget),
     },
     resolve: (_, args, { caller }) => operations.continueRun(caller, args),
   }),

@@ -8,8 +8,8 @@ import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
-import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
+import { missionBudget } from '../runs/schema-common.ts';
 import { forkBounds } from './bounds.ts';
 import { RunFork } from './model.ts';
 import * as operations from './operations.ts';
@@ -148,9 +148,9 @@ builder.mutationField('forkMission', (t) =>
         validate: { schema: z.int().min(1).max(1e9) },
       }),
       budgetUsd: t.arg.float({
+        ...missionBudget,
         description:
           'Budget of the mission in US dollars, 0.01 to 10,000; absent means the budget of the recorded mission.',
-        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },
     resolve: (_, args, { caller }) => operations.forkMission(caller, args),

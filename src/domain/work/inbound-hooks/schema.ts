@@ -110,7 +110,7 @@ const SecretRequest = request(
   z.object({ secret }).meta({ description: 'The new secret.', examples: [{}] }),
 );
 
-const hookId = { ...pathId, description: 'The id of the hook.' } as const;
+export const hookId = { ...pathId, description: 'The id of the hook.' } as const;
 
 builder.queryFields((t) => ({
   inboundHooks: t.field({

@@ -7,7 +7,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages } from '#limits.ts';
 import { inboundPayload } from '../inbound-hooks/bounds.ts';
-import { InboundHookType } from '../inbound-hooks/schema.ts';
+import { hookId, InboundHookType } from '../inbound-hooks/schema.ts';
 import * as deliveries from './deliveries.ts';
 import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults } from './model.ts';
 
@@ -90,7 +90,6 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
 });
 const DeliveryPage = pageOf('InboundDeliveryPage', DeliveryType);
 
-const hookId = { ...pathId, description: 'The id of the hook.' } as const;
 const deliveryId = { ...pathId, description: 'The id of the delivery.' } as const;
 
 builder.queryFields((t) => ({

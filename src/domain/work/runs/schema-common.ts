@@ -1,7 +1,9 @@
-// GraphQL fields common to runs of both kinds. Further fields are in the schema of each type.
+// GraphQL fields common to runs of both kinds, and the argument for the budget of a mission. Further fields are in the schema of each type.
+import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { mission } from './bounds.ts';
 import { attemptStates, Run, runKinds, runStatuses } from './model.ts';
 
 export const RunKind = wordSet(
@@ -32,6 +34,15 @@ export const AttemptState = wordSet('AttemptState', attemptStates, 'The decision
   chosen: 'The attempt was chosen.',
   closed: 'Another attempt was chosen, or all attempts were closed: the branch of this attempt is deleted.',
 });
+
+/** The argument for the budget of a new mission. */
+export const missionBudget = {
+  description:
+    'Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission ' +
+    'waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the ' +
+    'mission.',
+  validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
+};
 
 /** A GraphQL type for runs of both kinds, or of one kind. */
 export const runType = (name: string) => builder.modelType(Run, name);

@@ -11,6 +11,7 @@ import * as limits from './limits.ts';
 import type { RunMessage } from './message-model.ts';
 import * as operations from './operations.ts';
 import { RunType } from './schema.ts';
+import { missionBudget } from './schema-common.ts';
 import { MissionStepType, RunMessageType } from './schema-steps.ts';
 import * as steering from './steering.ts';
 import type { RunStep } from './step-model.ts';
@@ -137,9 +138,9 @@ builder.mutationFields((t) => ({
     args: {
       runId: t.arg.string(runId),
       budgetUsd: t.arg.float({
+        ...missionBudget,
         required: true,
         description: `US dollars: ${mission.budgetUsd.min} to ${mission.budgetUsd.max}, and at least the current cost of the run.`,
-        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },
     resolve: (_, args, { caller }) => limits.setBudget(caller, args),

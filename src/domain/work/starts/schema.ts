@@ -7,8 +7,8 @@ import { text } from '#limits.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { missionLimitArguments } from '../../projects/sandbox-templates/schema-limits.ts';
 import { attemptBounds } from '../attempts/bounds.ts';
-import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
+import { missionBudget } from '../runs/schema-common.ts';
 import * as operations from './operations.ts';
 
 const { maxMinutes, maxModelCalls, maxTokens } = missionLimitArguments;
@@ -70,13 +70,7 @@ builder.mutationField('startMission', (t) =>
         description:
           'Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator.',
       }),
-      budgetUsd: t.arg.float({
-        description:
-          'Budget of the mission in US dollars, 0.01 to 10,000. If the next model call or minute would exceed the budget, the mission ' +
-          'waits until a person raises the budget. Absent means that only the plan and the credits of the organization limit the ' +
-          'mission.',
-        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
-      }),
+      budgetUsd: t.arg.float(missionBudget),
       instanceType: t.arg({
         type: InstanceType.type,
         description:
