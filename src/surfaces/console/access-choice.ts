@@ -10,8 +10,9 @@ import { type Html, html } from '#foundation/http/html.ts';
 import { notFound, Problem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, previewSizes, text, tokens } from '#limits.ts';
-import type { Visitor } from './layout.ts';
+import { csrfField, type Visitor } from './layout.ts';
 import { scopeBoxes } from './scope-boxes.ts';
+import { fieldsOf } from './visitor.ts';
 
 interface Place {
   organization: OwnOrganization;
@@ -20,7 +21,7 @@ interface Place {
   hasMoreProjects: boolean;
 }
 
-export interface AccessOffer {
+interface AccessOffer {
   /** Organizations to choose from, beginning with the person's current one. */
   places: readonly [Place, ...Place[]];
   /** The requested scopes that the person's role includes in any of the organizations. */
@@ -32,7 +33,7 @@ export interface AccessOffer {
 }
 
 /** Returns the choices of access that a person can grant to an agent or client; null for a person without an organization. */
-export async function offerAccess(
+async function offerAccess(
   { caller, organizations: all }: Visitor,
   requested: readonly string[],
 ): Promise<AccessOffer | null> {
@@ -75,16 +76,13 @@ const choice = z.object({
   expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
 });
 
-/** The form fields of the selection. */
-export const accessChoice = choice.shape;
-
-/** Checks that the session reaches the chosen organization. @throws 404 */
-export function requireReached({ organizations }: Visitor, orgId: string): void {
+/** The access that an approved form selects. @throws 400, and 404 for an organization that the session does not reach */
+export function selectedAccess({ caller, organizations }: Visitor, form: URLSearchParams) {
+  const { org_id: orgId, project_id, expires_in_days: expiresInDays } = fieldsOf(form, choice);
   if (!organizations.some(({ id }) => id === orgId)) throw notFound('organization');
+  const scopes = form.getAll('scopes');
+  return { orgId, projectId: project_id || null, isOrgOnly: caller.isOrgOnly, scopes, expiresInDays };
 }
-
-/** The scopes that the person has ticked. */
-export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');
 
 /** The submitted selection, for showing the form again. */
 export interface Chosen {
@@ -96,7 +94,7 @@ export interface Chosen {
 
 export const chosenAccess = (form: URLSearchParams): Chosen => ({
   orgId: form.get('org_id') ?? '',
-  scopes: chosenScopes(form),
+  scopes: form.getAll('scopes'),
   projectId: form.get('project_id') ?? '',
   expiresInDays: form.get('expires_in_days') ?? '',
 });
@@ -108,6 +106,32 @@ export const isFormError = (error: unknown): error is Problem =>
 /** Preselected scopes, at most the number that one credential may have. */
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
+
+interface AccessForm {
+  action: string;
+  /** Hidden fields that identify the request. */
+  hidden: Html;
+  fields(offer: AccessOffer): Html;
+}
+
+/** The form that allows or denies the requested scopes. A person without an organization can only deny them. */
+export async function accessForm(
+  visitor: Visitor,
+  requested: readonly string[],
+  { action, hidden, fields }: AccessForm,
+): Promise<Html> {
+  const offer = await offerAccess(visitor, requested);
+  // Denying needs no other field, so the form is not validated.
+  const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
+  if (!offer) {
+    return html`<p class="note">You belong to no organization yet. <a href="/console/account">Create one</a>, then reload this page.</p>
+    <form method="post" action="${action}">${csrfField(visitor)}${hidden}${deny}</form>`;
+  }
+  return html`<form method="post" action="${action}">${csrfField(visitor)}${hidden}
+      ${fields(offer)}
+      <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
+    </form>`;
+}
 
 /** The form fields for a choice of access. @param ticked Selects which of the preselected scopes are ticked */
 export function accessFields(

@@ -9,17 +9,8 @@ import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
-import {
-  accessChoice,
-  accessFields,
-  type Chosen,
-  chosenAccess,
-  chosenScopes,
-  isFormError,
-  offerAccess,
-  requireReached,
-} from './access-choice.ts';
-import { answerPage, answerProblemPage, csrfField, formError, type Visitor } from './layout.ts';
+import { accessFields, accessForm, type Chosen, chosenAccess, isFormError, selectedAccess } from './access-choice.ts';
+import { answerPage, answerProblemPage, formError, type Visitor } from './layout.ts';
 import { ago } from './time.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
@@ -36,7 +27,7 @@ export const showClaim: Handler = personsPage(async (exchange, visitor) => {
 });
 
 const decided = z.object({ claim_attempt_token: plainText(), decision: z.enum(['approve', 'deny']) });
-const approved = decided.extend({ user_code: plainText(), ...accessChoice });
+const approved = z.object({ user_code: plainText() });
 
 export const decideClaim: Handler = personsForm(async (exchange, visitor, form) => {
   const { claim_attempt_token: attemptToken, decision } = fieldsOf(form, decided);
@@ -47,18 +38,8 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
       return answerDone(exchange, visitor, 'Denied', 'The agent gets no access. It can send a new request.');
     }
     try {
-      const { user_code, org_id, project_id, expires_in_days } = fieldsOf(form, approved);
-      requireReached(visitor, org_id);
-      await approveClaim({
-        attemptToken,
-        person,
-        userCode: user_code,
-        orgId: org_id,
-        projectId: project_id || null,
-        isOrgOnly: visitor.caller.isOrgOnly,
-        scopes: chosenScopes(form),
-        expiresInDays: expires_in_days,
-      });
+      const { user_code: userCode } = fieldsOf(form, approved);
+      await approveClaim({ attemptToken, person, userCode, ...selectedAccess(visitor, form) });
     } catch (error) {
       if (!isFormError(error)) throw error;
       // The claim page is shown again with the error. If this attempt has ended the claim, `answerClaim` throws.
@@ -93,26 +74,18 @@ async function answerClaim(
 ): Promise<void> {
   const claim = await claimPageState(attemptToken, visitor.person);
   if (claim === 'claimed') return answerDone(exchange, visitor, 'Done', 'This agent is already claimed.');
-  const offer = await offerAccess(visitor, defaultScopes);
-  const token = html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`;
-  const action = `${address}/complete`;
-  // Denying needs no code, so the form is not validated.
-  const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
+  const form = await accessForm(visitor, defaultScopes, {
+    action: `${address}/complete`,
+    hidden: html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`,
+    fields: (offer) => html`<div class="field"><label for="user-code">Code shown by the agent</label>
+        <input class="code" id="user-code" name="user_code" inputmode="numeric" autocomplete="off" maxlength="12" required autofocus${problem && html` aria-describedby="form-error"`}></div>
+      ${accessFields(offer, chosen, claim.providerName ? undefined : isReading)}`,
+  });
   const body = html`<section class="card">
     <h1>An agent requests access</h1>
     ${aboutAgent(claim)}
     ${formError(problem?.body.description)}
-    ${
-      offer
-        ? html`<form method="post" action="${action}">${csrfField(visitor)}${token}
-      <div class="field"><label for="user-code">Code shown by the agent</label>
-        <input class="code" id="user-code" name="user_code" inputmode="numeric" autocomplete="off" maxlength="12" required autofocus${problem && html` aria-describedby="form-error"`}></div>
-      ${accessFields(offer, chosen, claim.providerName ? undefined : isReading)}
-      <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
-    </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console/account">Create one</a>, then reload this page.</p>
-    <form method="post" action="${action}">${csrfField(visitor)}${token}${deny}</form>`
-    }
+    ${form}
   </section>`;
   await answerPage(exchange, problem?.status ?? 200, { title: 'Claim an agent', body, visitor });
 }

@@ -20,17 +20,8 @@ import { createThrottle } from '#foundation/http/throttle.ts';
 import { invalid, type Problem } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { rates } from '#limits.ts';
-import {
-  accessChoice,
-  accessFields,
-  type Chosen,
-  chosenAccess,
-  chosenScopes,
-  isFormError,
-  offerAccess,
-  requireReached,
-} from './access-choice.ts';
-import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
+import { accessFields, accessForm, type Chosen, chosenAccess, isFormError, selectedAccess } from './access-choice.ts';
+import { answerPage, formError, type Visitor } from './layout.ts';
 import { fieldsOf, personsForm, signInFirst, visitorOf } from './visitor.ts';
 
 const address = '/oauth/authorize';
@@ -72,18 +63,8 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
       const request = await read(exchange, query);
       if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
       if (decision === 'deny') return sendBack(exchange, request.redirectUri, denialAddress(request));
-      const { org_id, project_id, expires_in_days } = fieldsOf(form, z.object(accessChoice));
-      const approval = {
-        userId: visitor.person.id,
-        orgId: org_id,
-        projectId: project_id || null,
-        isOrgOnly: visitor.caller.isOrgOnly,
-        scopes: chosenScopes(form),
-        expiresInDays: expires_in_days,
-      };
       try {
-        requireReached(visitor, org_id);
-        const code = await approve(request, approval);
+        const code = await approve(request, { userId: visitor.person.id, ...selectedAccess(visitor, form) });
         await sendBack(exchange, request.redirectUri, codeAddress(request, code));
       } catch (error) {
         if (!isFormError(error)) throw error;
@@ -108,24 +89,18 @@ async function answerConsent(
   { query, request, chosen }: ConsentPage,
   problem?: Problem,
 ): Promise<void> {
-  const offer = await offerAccess(visitor, request.scopes);
-  const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
-  const hidden = html`${csrfField(visitor)}<input type="hidden" name="request" value="${query.toString()}">`;
+  const form = await accessForm(visitor, request.scopes, {
+    action: address,
+    hidden: html`<input type="hidden" name="request" value="${query.toString()}">`,
+    fields: (offer) => html`${accessFields(offer, chosen)}
+      ${!request.isOffline && html`<p class="hint">It did not request offline access, so its access expires in one hour.</p>`}`,
+  });
   const name = request.client.name ?? 'A client without a name';
   const body = html`<section class="card">
     <h1><bdi>${name}</bdi> requests access</h1>
     ${aboutClient(request)}
     ${formError(problem?.body.description)}
-    ${
-      offer
-        ? html`<form method="post" action="${address}">${hidden}
-      ${accessFields(offer, chosen)}
-      ${!request.isOffline && html`<p class="hint">It did not request offline access, so its access expires in one hour.</p>`}
-      <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
-    </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console/account">Create one</a>, then reload this page.</p>
-    <form method="post" action="${address}">${hidden}${deny}</form>`
-    }
+    ${form}
   </section>`;
   const { sources: formTargets } = placeOf(request.redirectUri);
   await answerPage(exchange, problem?.status ?? 200, { title: 'Allow access', body, visitor, formTargets });
