@@ -22,6 +22,7 @@ import { clusterDefaults, clusterSettings } from './kubernetes/settings.ts';
 import { startCluster } from './kubernetes/start.ts';
 import { executeRun } from './mission.ts';
 import { isOnLoopback } from './network/addresses.ts';
+import { loadFetchParser } from './network/fetch-parser.ts';
 import { pauseBeforeClaim } from './pause.ts';
 import { runInPod } from './pod-mission.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
@@ -61,6 +62,7 @@ const pace: Pace = {
 };
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+await loadFetchParser();
 if (process.argv[2] === 'install') {
   await runInstall(process.argv.slice(3), PLATFORM_URL, stopping.signal).catch((error) => quit(error.message));
   process.exit();

@@ -132,7 +132,7 @@ export const cases: Record<string, Case> = {
   'the runner sends requests from few files': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
     { 'src/runner/protocol/platform.ts': 'await fetch(url);', 'src/runner/mission.ts': 'await fetch(url);' },
-    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/mcp-calls.ts, protocol/usage.ts, protocol/egress.ts, network/egress-proxy.ts, network/intercept.ts, network/dialer.ts, harness/opencode-connection.ts, kubernetes/relay.ts, kubernetes/waiting-pod.ts do.',
+    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/mcp-calls.ts, protocol/usage.ts, protocol/egress.ts, network/egress-proxy.ts, network/intercept.ts, network/dialer.ts, network/fetch-parser.ts, harness/opencode-connection.ts, kubernetes/relay.ts, kubernetes/waiting-pod.ts do.',
   ],
   'the foundation must not import a noun': [
     layering.layersImportDownwards,

@@ -317,6 +317,7 @@ const runnerRequests = [
   'network/egress-proxy.ts',
   'network/intercept.ts',
   'network/dialer.ts',
+  'network/fetch-parser.ts',
   'harness/opencode-connection.ts',
   'kubernetes/relay.ts',
   'kubernetes/waiting-pod.ts',

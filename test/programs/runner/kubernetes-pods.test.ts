@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer as listen } from 'node:net';
+import { type AddressInfo, createServer as listen } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -13,6 +13,7 @@ import {
   holdContainers,
   openPod,
   type PodContainer,
+  podContainers,
   sendSignal,
   starterSocket,
 } from '../../../src/runner/isolation/pod.ts';
@@ -21,6 +22,7 @@ import { isOffered } from '../../../src/runner/isolation/script-isolation.ts';
 import { podSpecOf } from '../../../src/runner/kubernetes/pod-spec.ts';
 import { clusterSettings } from '../../../src/runner/kubernetes/settings.ts';
 import { openNodes } from '../../support/kubernetes-nodes.ts';
+import { compiled } from '../../support/processes.ts';
 
 const hasBubblewrap = await isOffered('cell');
 const env = { RUNTIME: 'kubernetes', KUBERNETES_RELAY_URL: 'http://10.0.0.1', KUBERNETES_RUNNER_IMAGE: 'runner:1' };
@@ -37,6 +39,32 @@ afterAll(() => {
 it('a pod pulls the image of its mission before its runner starts', () => {
   const { initContainers } = spec as { initContainers: { image: string }[] };
   expect(initContainers.map(({ image }) => image)).toEqual(['runner:1', 'mission:1']);
+});
+
+it('a pod that waits for its mission asks again at once when its first connection is closed, as a balancer does whose relay is down', async () => {
+  const waiting = mkdtempSync(path.join(folder, 'waiting-'));
+  const starters = podContainers.map((name) => {
+    mkdirSync(path.join(waiting, `start-${name}`), { recursive: true });
+    return listen((runner) => runner.once('data', () => runner.write('held'))).listen(starterSocket(waiting, name));
+  });
+  let connections = 0;
+  const relay = listen((pod) => {
+    pod.on('error', () => {});
+    if (++connections === 1) pod.end();
+    else pod.end('HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n');
+  }).listen(0, '127.0.0.1');
+  await once(relay, 'listening');
+  const relayUrl = `http://127.0.0.1:${(relay.address() as AddressInfo).port}`;
+  const variables = {
+    PATH: process.env.PATH,
+    POD_TOKEN: 'token',
+    WAITING: JSON.stringify({ relayUrl, folder: waiting }),
+  };
+  // Without an answer to its first request, the pod would wait for the time limit of a minute.
+  const options = { env: variables, timeout: 20_000 };
+  const pod = promisify(execFile)(process.execPath, [compiled('runner/runner'), 'mission'], options);
+  await expect(pod).rejects.toThrow('the relay has no mission for this pod: 410');
+  for (const one of [...starters, relay]) one.close();
 });
 
 describe.skipIf(!hasBubblewrap)('a container of a pod', () => {
