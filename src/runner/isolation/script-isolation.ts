@@ -113,19 +113,20 @@ export async function chooseScriptIsolation(
   if (candidates.length === 0) throw new Error(`CONFINEMENT: must be auto, ${settings.join(', ')}.`);
   for (const setting of candidates) {
     const level = levels[setting];
-    if (await offered(level)) return { level, description: describe(setting, isRoot) };
+    if (await offered(level)) return { level, description: describe(setting, isRoot, wanted) };
   }
   throw new Error(`CONFINEMENT: ${wanted} does not work on this machine.`);
 }
 
-function describe(setting: Setting, isRoot: boolean): string {
+function describe(setting: Setting, isRoot: boolean, wanted: string): string {
   const user = isRoot ? 'a user of their own' : 'the user of this runner';
   if (setting !== 'none') {
     const network = setting === 'bubblewrap' ? 'no network but the hosts of their environment' : 'no network';
-    return `Scripts run as ${user}, confined by ${setting}: ${network}, no other processes, no files but system programs and their own.`;
+    return `Scripts run as ${user}, isolated by ${setting}: ${network}, no other processes, no files but system programs and their own.`;
   }
   const reach = isRoot
     ? 'they can use the network and read what every user of this machine can read'
     : "they can use the network and read everything that this user can read, such as the service key and this runner's token";
-  return `Scripts run as ${user} and are NOT confined (neither bubblewrap nor user namespaces work here): ${reach}.`;
+  const reason = wanted === 'none' ? 'CONFINEMENT=none' : 'neither bubblewrap nor user namespaces work here';
+  return `Scripts run as ${user} and are NOT isolated (${reason}): ${reach}.`;
 }

@@ -170,7 +170,7 @@ describe('one local runner', () => {
     const user = Number(/^user (\d+)$/m.exec(content)![1]);
     if (process.getuid!() === 0) expect(user).toBeGreaterThanOrEqual(61_184);
     else expect(user).toBe(process.getuid!());
-    expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
+    expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT isolated (CONFINEMENT=none)');
   });
 
   it('a local runner serves the files of the run’s folder as a preview, and follows no link out of it', async () => {
@@ -292,7 +292,7 @@ describe('the local runner', () => {
         ['ARTIFACTS', 'HOME', 'LANG', 'PATH', 'RUN_ID', ...(kind === 'bubblewrap' ? ofCell : [])].sort(),
       );
       expect(run.artifacts).toMatchObject([{ caption: 'kept.txt', sizeBytes: 5 }]);
-      expect((await log(run.sandboxes[0], 'system')).content).toContain(`confined by ${kind}: no network`);
+      expect((await log(run.sandboxes[0], 'system')).content).toContain(`isolated by ${kind}: no network`);
     });
 
     it('a local runner reports how a script ended, and ends processes that left its group', async () => {

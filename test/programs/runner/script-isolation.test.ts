@@ -25,17 +25,22 @@ describe('the isolation of scripts', () => {
   it('the description of the isolation states what a script can reach when the runner is root, and when it is another user', async () => {
     const said = async (isRoot: boolean, ...levels: Level[]) =>
       (await chooseScriptIsolation('auto', isRoot, offering(...levels))).description;
-    expect(await said(true, 'cell')).toMatch(/^Scripts run as a user of their own, confined by bubblewrap: no net/);
+    expect(await said(true, 'cell')).toMatch(/^Scripts run as a user of their own, isolated by bubblewrap: no net/);
     expect(await said(false, 'unshare')).toMatch(
-      /^Scripts run as the user of this runner, confined by unshare: no net/,
+      /^Scripts run as the user of this runner, isolated by unshare: no net/,
     );
-    expect(await said(true)).toMatch(/^Scripts run as a user of their own and are NOT confined .* every user of this/);
+    expect(await said(true)).toMatch(
+      /^Scripts run as a user of their own and are NOT isolated \(neither .* every user of this/,
+    );
     expect(await said(false)).toMatch(
-      /^Scripts run as the user of this runner and are NOT confined .* the service key/,
+      /^Scripts run as the user of this runner and are NOT isolated \(neither .* the service key/,
+    );
+    expect((await chooseScriptIsolation('none', false, offering('cell'))).description).toContain(
+      'are NOT isolated (CONFINEMENT=none): ',
     );
   });
 
-  it('the isolation of scripts is the one that the setting names; the runner fails if that confinement does not work', async () => {
+  it('the isolation of scripts is the one that the setting names; the runner fails if that isolation does not work', async () => {
     expect((await chooseScriptIsolation('unshare', false, offering('cell', 'unshare'))).level).toBe('unshare');
     await expect(chooseScriptIsolation('bubblewrap', false, offering('unshare'))).rejects.toThrow(
       'CONFINEMENT: bubblewrap does not work on this machine.',

@@ -126,10 +126,10 @@ describe('Local runner', () => {
     expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
   });
 
-  it('the local runner prints how its scripts are confined', async () => {
+  it('the local runner prints how its scripts are isolated', async () => {
     lines = '';
     runner = await start();
-    expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (confined by|NOT confined)/);
+    expect(lines).toMatch(/Missions run in cells by|Scripts run as .* (isolated by|NOT isolated)/);
   });
 
   it('what the runner writes to standard error is logged as warnings, and its other output as information', async () => {
