@@ -25,7 +25,7 @@ const rowOfRun = `id status kind missionTitle missionProgress missionActivity mi
   createdAt startedAt finishedAt projectId project { name }`;
 const runs = (filter: string) => `{ runs(${filter}) { data { ${rowOfRun} } nextCursor } }`;
 
-/** A batch of operations of the console, which are read from its GraphQL documents. @param asked Variables by the name of the operation */
+/** One request with several operations of the console, read from its GraphQL documents. @param asked Variables by the name of the operation */
 function ofConsole(asked: Record<string, object>): Request {
   const folder = new URL('../src/console/', import.meta.url);
   const documents = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

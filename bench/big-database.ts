@@ -1,5 +1,5 @@
-// The database of bench/big-tables.ts: a million missions in one organization alongside ten with 10,000 each (big-missions.ts), and ten million
-// samples of ten thousand more sandboxes. Rows are on disk in the order of their time, as in real use.
+// The database of bench/big-tables.ts: a million missions, 900,000 of them in one organization and 10,000 in each of ten others (big-missions.ts),
+// and ten million samples of 10,000 more sandboxes. Rows are on disk in the order of their time, as in real use.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -90,7 +90,7 @@ const parties = [
    select ${id('prj', `o * ${projects} + n`)}, ${id('org', 'o')}, 'project-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'shop-' || n, 'SHOP', n
    from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
   `insert into billing_settings (org_id, is_enterprise, updated_at) select ${id('org', 'n')}, true, 0 from generate_series(0, ${others}) n`,
-  // A million missions cost more a day than the usual cap.
+  // The missions cost more per day than the default cap.
   `insert into orchestrators (org_id, daily_cost_cap_usd, updated_at) select ${id('org', 'n')}, 1000000, 0 from generate_series(0, ${others}) n`,
   `insert into notice_checks (org_id, checked_at) select ${id('org', 'n')}, ${Date.now()} from generate_series(0, ${others}) n
    on conflict (org_id) do update set checked_at = excluded.checked_at`,

@@ -18,8 +18,8 @@ const textsSql = `create temp table texts as
     from (select n, w, 'word' || floor(20000 * power(random(), 4)) as word from generate_series(0, ${texts - 1}) n, generate_series(1, 210) w) x group by n) y`;
 
 /**
- * About 90 % of the runs are completed, 5 % failed and 5 % skipped. In addition, ten early runs were canceled, and the last 20 are running. Half
- * of the completed ones changed a branch; its pull request is merged, except for one of fifty.
+ * About 90 % of the runs are completed, 5 % failed and 5 % skipped. In each organization, nine early runs were canceled, and the last 20 are
+ * running. Half of the runs changed a branch; its pull request is merged, except for one of fifty.
  */
 const runsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, mission_title, prompt, agent_id, team,
     issue_id, issue_url, branch, base_branch, base_sha, head_sha, commits, changed_files, insertions, deletions, changed_paths, pr_number, pr_url,
@@ -129,7 +129,7 @@ const rows: Readonly<Record<string, string>> = {
   retention_settings: `insert into retention_settings (org_id, run_days) select id, ${runDays} from organizations`,
 };
 
-/** Tables with a row for most missions. */
+/** The tables that `insertMissions` fills. */
 export const missionTables: readonly string[] = ['runs', ...Object.keys(rows)];
 
 const indexesSql = `select c.relname as name, pg_get_indexdef(c.oid) as definition from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -190,7 +190,7 @@ const logSql = [
   'insert into unarchived_runs (org_id, run_id, ended_at) select org_id, id, finished_at from runs where id = $1',
 ];
 
-/** Finds two old missions, and gives one of them a log in the storage, which must be open. The archives of all other missions have no content. */
+/** Finds two old missions. One of them gets a real archived log, for which the storage must be open; the archives of all others have no content. */
 export async function findOldMissions(): Promise<OldMissions> {
   const find = async (condition: string, at: number) => (await sql<{ id: string }>(middleSql(condition), [at]))[0]!.id;
   const [condensed, archived] = [

@@ -1,4 +1,4 @@
-// Writes to the big database (big-database.ts): starts and claims of missions by the running service, and one run of each periodic job of the
+// Writes to the big database (big-database.ts): starts and claims of missions by the running service, and two runs of each periodic job of the
 // scheduler in this process.
 import { strict as assert } from 'node:assert';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -17,11 +17,11 @@ import type { Server } from './process.ts';
 
 export interface Timed {
   name: string;
-  /** Milliseconds of each repetition. */
+  /** Duration of each repetition in milliseconds, in ascending order. */
   times: number[];
 }
 
-/** Number of missions that are started, one after the other, and claimed afterwards. */
+/** Number of missions that are started, one after the other. */
 const missions = 300;
 /** Number of missions that a runtime executes at once. */
 const places = 8;

@@ -18,7 +18,7 @@ interface Load {
 
 /** The tables to which a start writes. */
 const written = `'{runs, issues, credit_transfers, credit_entries, run_texts, audit_changes, recurring_missions}'::text[]`;
-// The due missions are found by an index that is not unique.
+// Indexes that are not unique, except the one by which due missions are found.
 const othersSql = `select indexrelid::regclass::text as name from pg_index
   where indrelid::regclass::text = any(${written}) and not indisunique and indexrelid::regclass::text <> 'recurring_missions_due'`;
 
