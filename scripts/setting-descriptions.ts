@@ -352,7 +352,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   V8_FLAGS: ['`on`', '`off`: the runner changes none of V8’s flags'],
   RUNNER_UPDATE: [
     '`off`',
-    '*own*: https address of a folder of yours with the packages of releases: the runner installs the release of the service from it with npm into `releases` next to `HARNESSES_DIR`, and switches to that release between missions ([Updates](local-runner.md#updates))',
+    '*own*: https address of a folder to which you upload the packages of releases. The runner installs the release of the service from it with npm into `releases` next to `HARNESSES_DIR`, and switches to that release between missions ([Updates](local-runner.md#updates))',
   ],
   PLATFORM_URL: ['`http://localhost:4000`', '*own*: address of the service'],
   POLL_MS: [null, '*own*: milliseconds between two claims of an idle runner'],
