@@ -57,8 +57,8 @@ function packagesOf(): Set<string> {
 
 /**
  * Lists the packages that a release installs or contains in CycloneDX 1.5, with their licenses and hashes. The typed client has none.
- * npm alone would list too much or too little: it calls the packages in the bundles of the console and of `aep` development dependencies,
- * and of several copies of a package it describes the first, which may be there for development only.
+ * `npm sbom` alone cannot do this: it describes the packages in the bundles of the console and of `aep` as development dependencies. If a
+ * package is installed several times, it describes only the first copy, which may be a development dependency.
  */
 function componentsOf(): string {
   const options = ['--package-lock-only', '--sbom-format', 'cyclonedx', '--sbom-type', 'application'];

@@ -1,6 +1,6 @@
-// `npm run schema:check [-- REVISION]`: fails if schema.graphql differs from the code, or if it breaks clients of the version in
-// REVISION (a tag, a merge base; by default the version before the last change of the file) and the newest section of CHANGELOG.md
-// does not announce it.
+// `npm run schema:check [-- REVISION]`: fails if schema.graphql differs from the code, or if it breaks clients of the schema in REVISION and
+// the newest section of CHANGELOG.md does not announce this. REVISION is a tag or a merge base; by default it is the commit before the last
+// change of schema.graphql.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -31,7 +31,7 @@ export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');
 }
 
-/** The caller's organization, all of whose records it can reach. @throws 403 for a project-bound credential */
+/** The organization of a caller that can reach all of its records. @throws 403 for a project-bound credential */
 export function wholeOrganization(caller: Caller): Id<'organization'> {
   beyondOneProject(caller);
   return ownOrganization(caller);

@@ -30,8 +30,8 @@ import { replayRun } from './replay.ts';
 import { isOn, labelsOf, quit, setting } from './settings.ts';
 import { openUpdater, ownVersion, updateSource } from './update.ts';
 
-// Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time. V8 does not
-// guarantee any flag, so V8_FLAGS=off disables it.
+// Without the flag, V8 would optimize the WebAssembly parser of fetch at every start, which costs a tenth of a second of CPU time. V8_FLAGS=off
+// omits the flag, because V8 may change or remove any of its flags.
 if (isOn('V8_FLAGS', true)) setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;

@@ -1,7 +1,6 @@
-// Updates the runner itself. With npm, it installs the release that the platform states from the address that the operator states: the name
-// of the package is not reserved in public registries. From then on it claims no missions. When its last mission has ended, it starts the
-// new release as a child process in its place, and waits until the child ends. If the update fails, the failure is reported, and the old
-// release continues.
+// Updates the runner itself. With npm, it installs the platform's release from the address that the operator has set, because nobody has reserved
+// the name of the package in public registries. Then it claims no further missions. When its last mission has ended, it starts the new release
+// as a child process in its place, and waits until the child ends. If the update fails, the failure is reported, and the old release continues.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';

@@ -16,7 +16,7 @@ let acme: Organization;
 let alice: Person;
 beforeAll(async () => {
   world = await openWorld();
-  // The audit log would begin with the token of `createOwner`.
+  // `createOwner` would also create a token, which would be the first event of the audit log.
   alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
 });

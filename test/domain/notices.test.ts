@@ -29,7 +29,7 @@ interface Acme {
 
 let founded = 0;
 async function found(): Promise<Acme> {
-  // The token of `createOwner` would cause a notice before it expires.
+  // `createOwner` would also create a token, which would cause a notice before it expires.
   const organization = await world.found(owner, `Acme ${++founded}`);
   const session = await world.session(owner, organization.id);
   const projectId = await createProject(world, { session }, 'Shop');

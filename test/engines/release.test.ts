@@ -83,7 +83,7 @@ it('a release has three packages, a list of their components, signed provenance 
     '@xterm/addon-fit @xterm/xterm commander diff highlight.js marked preact preact-iso uplot'.split(' '),
   );
   expect(JSON.stringify(components)).not.toContain('cdx:npm:package:development');
-  // npm describes another copy of this version, which is there for development only.
+  // `npm sbom` describes this version as a development dependency, because it describes only the first copy of it.
   expect(listed).toContain(`lodash@${lock['node_modules/knex/node_modules/lodash'].version}`);
 
   writeFileSync(path.join(folder, 'package.json'), '{}');

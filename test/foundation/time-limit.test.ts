@@ -28,7 +28,7 @@ it('a time limit ends work after garbage collection, and so does the other signa
   expect(endings).toEqual(['limited', 'aborted']);
 });
 
-it('no source combines a signal of AbortSignal.timeout that nothing else refers to, because Node 20 collects it', () => {
+it('no source file passes AbortSignal.timeout() directly to AbortSignal.any(), because Node 20 would collect the signal before it aborts', () => {
   const sources = ['src', 'clients'].flatMap((folder) =>
     readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       path.join(root, folder, name),

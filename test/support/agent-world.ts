@@ -96,7 +96,7 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
   }
 
   async function human(name = `person${++count}`, role: OrgRole = 'owner'): Promise<Human> {
-    // `createOwner` would create a token, and these tests list credentials.
+    // `createOwner` would also create a token, and these tests list credentials.
     const person = await world.person(name);
     const founder = role === 'owner' ? person : await world.person(`founder-of-${name}`);
     const organization = await world.found(founder, `${name} and company`);

@@ -16,14 +16,14 @@ export interface Account {
 
 type Founding = Pick<World, 'person' | 'found' | 'join' | 'token'>;
 
-/** A person, who is new if a name is passed, with a new organization. */
+/** Creates an organization with its owner: an existing person, or a new one with the name that is passed. */
 export async function createOwner(world: Founding, who: string | Person, organizationName: string): Promise<Account> {
   const person = typeof who === 'string' ? await world.person(who) : who;
   const organization = await world.found(person, organizationName);
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** A person, who is new if a name is passed, in an existing organization. */
+/** Adds a member to an organization: an existing person, or a new one with the name that is passed. */
 export async function createMember(
   world: Founding,
   organization: Organization,
@@ -35,7 +35,7 @@ export async function createMember(
   return { person, organization, token: await world.token(person, organization) };
 }
 
-/** Creates a project in the caller's organization and returns its id; `fields` are more members of the request. */
+/** Creates a project in the caller's organization and returns its id; `fields` are further members of the request body. */
 export async function createProject(
   world: Pick<World, 'rest'>,
   { token, session, headers }: Pick<Ask, 'token' | 'session' | 'headers'>,

@@ -117,7 +117,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     authorize,
     decide,
     async visitor(name: string, role: OrgRole = 'owner'): Promise<Visit> {
-      // `createOwner` would create a token, and these tests list credentials.
+      // `createOwner` would also create a token, and these tests list credentials.
       const founder = await world.person(`founder-of-${name}`);
       const organization = await world.found(founder, `${name} and company`);
       const person = await world.person(name);

@@ -14,7 +14,7 @@ export function startOpening(file: string, key: string, folder: string): ChildPr
   return child;
 }
 
-/** The lines that the program prints when the console is shown. */
+/** The lines that the program prints until the console can be opened. */
 export async function linesOf(program: ChildProcess): Promise<string[]> {
   program.stderr!.pipe(process.stderr);
   const lines: string[] = [];

@@ -15,8 +15,8 @@ interface Plan {
 }
 
 /**
- * Whether the statement may compare columns of two tables. Two kinds are left out: the one that begins with `with ran` is of a migration, which
- * nobody may change, and those that begin with `select 1 as missing` look up an id for each reference on purpose
+ * Whether the statement may compare columns of two tables. Statements that begin with `with ran` or `select 1 as missing` are left out: the first
+ * are part of a migration, which nobody may change; the others look up an id for each reference on purpose
  * (domain/lifecycle/organization-files/verify.ts).
  */
 const mayJoin = (text: string): boolean =>

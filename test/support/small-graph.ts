@@ -34,7 +34,7 @@ export async function openSmallGraph() {
   const metered = { operations: 0 };
   /** The end of the subscription `endless`. */
   const endless = { ended: () => {} };
-  /** Error of the next pricing of the field `fragile`; null for none. */
+  /** Error that is thrown when the cost of the field `fragile` is computed; null for none. */
   const fragile = { error: null as Error | null };
 
   const schema = createSchema({

@@ -25,7 +25,7 @@ export async function openTokenWorld() {
     create: (body: unknown, session = alicesSession) => world.rest('POST', '/tokens', { session, body }),
     list: (session = alicesSession) => world.rest('GET', '/tokens', { session }),
     revoke: (id: string, session = alicesSession) => world.rest('DELETE', `/tokens/${id}`, { session }),
-    /** A new member of Acme with this role, and a session in it. The member has no token yet, which `createMember` would create. */
+    /** A new member of Acme with this role, and a session in it. `createMember` would also create a token. */
     async member(role: OrgRole) {
       const person = await world.person(`Member${++joined}`);
       await world.join(acme, person, role);

@@ -82,7 +82,7 @@ export function createTransport(settings: TransportSettings) {
       try {
         signal?.throwIfAborted();
         const limit = AbortSignal.timeout(timeoutMs);
-        // The listener keeps the limit from being collected: `AbortSignal.any` refers to its sources weakly.
+        // Without the listener, Node 20 would collect the limit as garbage: `AbortSignal.any` refers to its sources weakly.
         limit.addEventListener('abort', () => {});
         const response = await open(outgoing, signal ? AbortSignal.any([signal, limit]) : limit);
         const body = await bodyOf(response);

@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks';
 import { may } from './page.ts';
 
 interface Properties {
-  /** The scope without which there is no button. */
+  /** Scope that a person needs to see the button. */
   scope: string;
   /** The accessible name of the button. */
   label: string;
-  /** Called after the form was closed. */
+  /** Called when the form is closed. */
   read(): void;
   children(done: () => void): ComponentChildren;
 }

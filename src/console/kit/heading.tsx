@@ -59,7 +59,7 @@ export function Heading({ title, above = [], children }: Properties) {
 }
 
 interface CreateLinkProperties {
-  /** The scope without which the page has no link. */
+  /** Scope that a person needs to see the link. */
   scope: string;
   path: string;
   label: string;

@@ -31,7 +31,7 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
   );
 }
 
-/** A list of rows; `children` returns the row of one element, with its key. */
+/** A list as rows. `children` returns the row for one element, with its key. */
 export const RowList = <Row,>({
   children,
   ...list

@@ -62,12 +62,12 @@ export const Loading = ({ problem, retry, ...size }: LoadingProperties) =>
   problem ? <ErrorNote problem={problem} retry={retry} /> : <Skeleton {...size} />;
 
 interface LoadedProperties<Value> extends LoadingProperties {
-  /** Absent until it was read. */
+  /** Null or undefined until the record has been read. */
   value: Value | null | undefined;
   children: (value: Value) => ComponentChildren;
 }
 
-/** A record in any state: being read, unreadable, or shown. It stays visible when a refresh fails. */
+/** A record, or its placeholder or error until it has been read. The record stays visible when a refresh fails. */
 export const Loaded = <Value,>({ value, problem, retry, children, ...size }: LoadedProperties<Value>) => (
   <>
     {problem && <ErrorNote problem={problem} retry={retry} />}

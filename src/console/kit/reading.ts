@@ -108,7 +108,7 @@ export function useList<Data, Variables extends Paged, Row extends { id: string 
   variables: Omit<Variables, 'cursor'>,
   pageIn: (data: Data) => Page<Row>,
 ): List<Row>;
-/** @param idOf The id of a row without the member `id` */
+/** @param idOf Returns the id of a row that has no member `id` */
 export function useList<Data, Variables extends Paged, Row>(
   operation: Operation<Data, Variables>,
   variables: Omit<Variables, 'cursor'>,

@@ -127,7 +127,7 @@ export function startBackground(handlers: Handlers, settings: BackgroundSettings
   };
 }
 
-// A fetch of each queue would take a connection each, all at the same time, and PostgreSQL more time to plan than to execute.
+// One fetch per queue would use a connection for each queue at the same time, and PostgreSQL would spend more time on planning than on execution.
 const dueQueuesSql = `select name from background.queue q
   where exists (select from background.job j where j.name = q.name and j.state < 'active' and j.start_after < now())`;
 

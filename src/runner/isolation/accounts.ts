@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Account } from '../contract.ts';
 
-/** User ids that systemd reserves for users without an account. */
+/** User ids that systemd reserves for services without an account of their own (`DynamicUser=`). */
 const ids = { first: 61_184, last: 65_519 };
 // The first id is random, so that two runners on one machine use different ones.
 let nextId = randomInt(ids.first, ids.last + 1);

@@ -16,7 +16,7 @@ export async function awaitMission(
 ): Promise<Record<string, string> | null> {
   const request = { method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify(pod) };
   while (!stopping.aborted) {
-    // The listener keeps the limit from being collected: `AbortSignal.any` refers to its sources weakly.
+    // Without the listener, Node 20 would collect the limit as garbage: `AbortSignal.any` refers to its sources weakly.
     const limit = AbortSignal.timeout(requestMs);
     limit.addEventListener('abort', () => {});
     const signal = AbortSignal.any([stopping, limit]);

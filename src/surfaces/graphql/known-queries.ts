@@ -96,7 +96,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
       const answers = await Promise.all(ready.map((one) => execute(report, one, request)));
       return Array.isArray(operations) ? `[${answers.join()}]` : answers[0];
     } catch {
-      // `execute` has noted the failure of the plan. If the budget failed, yoga asks it again and reports the error.
+      // `execute` has already counted a failure of the plan. If the budget could not be checked, yoga checks it again and reports the error.
       return undefined;
     }
   }

@@ -60,7 +60,7 @@ export interface Job {
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
-  /** Whether there is more urgent work: the job then waits, for a few seconds at most. */
+  /** Whether there is more urgent work. If so, the job waits, for a few seconds at most. */
   yieldsWhile?: () => Promise<boolean>;
   /** Ends the work that the job has started and that outlives a run; resolves when it has ended. */
   stop?(): Promise<void>;

@@ -11,7 +11,7 @@ export interface Scheduler {
   stop(): Promise<void>;
 }
 
-/** How long a job waits at most for more urgent work, and how often it checks whether that work is done, in milliseconds. */
+/** Maximum time that a job waits for more urgent work, and the time between two checks for that work, in milliseconds. */
 const yielding = { maxMs: seconds(3), lookMs: 200 };
 
 export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {

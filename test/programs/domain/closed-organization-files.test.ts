@@ -59,7 +59,7 @@ it('`org:pack` writes the file of an organization whose closure is settled', asy
   const packed = await admin(['org:pack', '--org', slug, '--to', file], envOf('here', 7), secret);
   expect([packed.code, packed.stderr]).toEqual([0, '']);
   expect(JSON.parse(packed.stdout)).toMatchObject({ file, organization: { id, slug } });
-  // The program starts during the next test, because its database takes a while.
+  // The program is started here for the last test, because its database takes a while to start.
   program = startOpening(file, secret, top);
   lines = linesOf(program);
 });

@@ -19,7 +19,7 @@ let acme: Organization;
 
 beforeAll(async () => {
   world = await openWorld();
-  // Lists of the tokens of a person would contain the token of `createOwner`.
+  // `createOwner` would also create a token, and a test lists the tokens of Alice.
   alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
   ({ person: bob } = await createMember(world, acme, 'Bob', 'admin'));

@@ -63,7 +63,7 @@ describe.skipIf(typeof launched === 'string')('Pages in a browser', () => {
 
   let count = 0;
   async function owner(): Promise<{ person: Person; organization: Organization; session: Session }> {
-    // The pages show that the person has no tokens yet, which `createOwner` would create.
+    // `createOwner` would also create a token, and a test needs the page of a person without tokens.
     const person = await world.person(`Owner${++count}`);
     const organization = await world.found(person, `Organization ${count}`);
     return { person, organization, session: await world.session(person) };

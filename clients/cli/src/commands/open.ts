@@ -51,7 +51,7 @@ async function openFile(file: string): Promise<void> {
   const [code] = await once(child, 'exit').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     throw new UserError(
-      `To open a file, install the package of the service once, from the file of its release: npm install --global ./${service}-${packageFile.version}.tgz. Then a network is no longer needed.`,
+      `To open a file, install the package of the service once, from a file of its release: npm install --global ./${service}-${packageFile.version}.tgz. Opening a file needs no network.`,
     );
   });
   process.exitCode = code ?? 1;

@@ -34,7 +34,7 @@ export const headerSchema = z.object({
   /** Name of the last migration of that installation. */
   schema: z.string(),
   createdAt: count,
-  /** When the organization was closed; null if it was open. */
+  /** Time at which the organization was closed; null if it was open. */
   closedAt: count.nullable().default(null),
   key: z.object({
     /** How the key is derived from a passphrase; null for a key of 32 bytes. */

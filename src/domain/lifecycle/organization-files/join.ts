@@ -39,8 +39,8 @@ interface JoinOptions {
   /** Runs at the end of the import's transaction. */
   settle?: (trx: Transaction, joined: Joined) => Promise<void>;
   /**
-   * Whether a closed organization is imported, to be read. Elsewhere it is refused: it could not be reopened, the end of its retention would
-   * erase it, and both installations would settle its credits.
+   * Whether a closed organization is imported too, as `open` does, which only shows it. Otherwise it is refused: it could not be reopened, the
+   * end of its retention would erase it, and both installations would settle its credits.
    */
   acceptsClosed?: boolean;
 }

@@ -84,7 +84,7 @@ async function findIn(cell: string, wanted: Wanted): ReturnType<typeof findWante
   return body as Awaited<ReturnType<typeof findWanted>>;
 }
 
-/** The message for an organization that cannot come to this cell with its slug. It has no full stop, because the operator CLI shows none. */
+/** Error message for an organization whose slug is taken. It has no full stop, because errors of the operator CLI have none. */
 export const slugHeldBy = (holder: string, slug: string): string =>
   `${holder} already has the slug ${slug}: rename one of the two organizations first`;
 

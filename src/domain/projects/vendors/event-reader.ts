@@ -16,7 +16,7 @@ export const readerOf =
 
 type ReadableEvents = Pick<EventSource, 'isReadable' | 'read'>;
 
-/** The part of a sender of events that follows from its readers, by the name of the event. */
+/** The members of an `EventSource` that follow from its readers. @param readers Readers by the name of the event */
 export const readableBy = (readers: Readonly<Record<string, ReadPayload>>): ReadableEvents => ({
   isReadable: (name) => Object.hasOwn(readers, name),
   read: (name, payload) =>

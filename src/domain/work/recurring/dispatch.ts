@@ -35,7 +35,7 @@ export async function dispatchDue(): Promise<void> {
 // Missions that another process is starting count as due until its transaction ends.
 const manyDueSql = `select from recurring_missions where next_run_at <= $1 offset ${dispatching.batchSize} limit 1`;
 
-/** Whether more missions are due than one batch: they start before other work is done that can wait a few seconds. */
+/** Whether more missions are due than one batch starts. Then work that can wait a few seconds lets them start first. */
 export const areManyMissionsDue = async (): Promise<boolean> => (await sql(manyDueSql, [now()])).length > 0;
 
 /** Missions by id for runs that have no issue yet; deleted missions are omitted. */

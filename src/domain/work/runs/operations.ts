@@ -198,7 +198,7 @@ export async function countOpenRuns(orgId: string, trx?: Transaction): Promise<n
 
 /** The ids of recurring missions that have an open run. */
 export async function recurringWithOpenRuns(trx: Transaction, recurringIds: readonly string[]): Promise<string[]> {
-  // Not prepared: PostgreSQL would keep a plan from a time with hardly any open runs.
+  // The statement is not prepared: PostgreSQL could keep a plan from a time when hardly any runs were open.
   const open = await Run.query(trx)
     .distinct('recurringId')
     .whereRaw('recurring_id = any(?)', [recurringIds])

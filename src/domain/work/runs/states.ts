@@ -54,8 +54,8 @@ export const isWithheld = ({ attemptState }: Pick<Run, 'attemptState'>): boolean
   attemptState === 'open' || attemptState === 'closed';
 
 /**
- * SQL condition: the run is not withheld, as it is the only attempt at its task, or the one that a person has chosen. PostgreSQL estimates well
- * how many runs these are. With `coalesce` it would expect few, and read all runs instead of the newest.
+ * SQL condition: the run is not withheld, because it is the only attempt at its task, or the one that a person has chosen. With `coalesce`,
+ * PostgreSQL would expect few such runs, and read all runs instead of only the newest.
  */
 export const isNotWithheldSql = (run: string): string =>
   `(${run}.attempt_state is null or ${run}.attempt_state = 'chosen')`;

@@ -32,7 +32,7 @@ export async function mayStartMission(
   orgId: string,
   { held = true, begun = 0 }: GateOptions = {},
 ): Promise<MayStart> {
-  // One message, because other starts of the organization wait while its ledger is locked. The statements are executed in this order.
+  // The statements share one message, because other starts of the organization wait while its ledger is locked. They are executed in this order.
   const [{ effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap }, missions, isOpen, plan] = await Promise.all([
     readCostCap(trx, orgId),
     startableMissions(trx, orgId, held),
@@ -51,7 +51,7 @@ export async function mayStartMission(
 
 const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
-/** Reduces the number of missions to the plan's limit of concurrent missions, of which `open` are open. */
+/** Limits the number of missions to those that the plan still allows. @param open Number of open missions */
 function withinPlan({ plan, agentsAtOnce }: CurrentPlan, missions: number, open: number): MayStart {
   const room = agentsAtOnce === null ? missions : agentsAtOnce - open;
   const then: Refused =

@@ -1,5 +1,5 @@
-// Verification of a provider's assertion: the checks of docs/contract.md#id-jag in their order, up to the first that fails
-// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). The link from the user to a person is part of the registration.
+// Verifies a provider's assertion by the checks of docs/contract.md#id-jag, in their order, until one fails
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Whether a person has linked the user is checked later, by the registration.
 import { compactVerify, errors } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
@@ -99,8 +99,8 @@ function checkTimes(claims: ClaimSet): number {
 }
 
 /**
- * Exactly one audience is accepted: the issuer, or the identifier of the API, with or without a trailing slash, but never a mere prefix
- * (docs/contract.md#id-jag).
+ * The assertion must have exactly one audience: the issuer or the identifier of the API, with or without a trailing slash. A longer URL that
+ * begins with one of them is refused (docs/contract.md#id-jag).
  */
 export function checkAudience({ aud }: ClaimSet): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
