@@ -177,7 +177,7 @@ describe('organization files that cannot be imported', () => {
     const { organization: other } = await createOwner(there, 'Other', 'Other');
     await there.knex('organizations').where({ id: other.id }).update({ slug });
     expect(await messageOf(join(bytes))).toBe(
-      `another organization here already has the slug ${slug}: rename one of the two organizations first`,
+      `another organization in this installation already has the slug ${slug}: rename one of the two organizations first`,
     );
     await there.knex('organizations').where({ id: other.id }).update({ slug: 'other' });
     const renamedPerson = {

@@ -169,7 +169,7 @@ async function requireJoinable(trx: Transaction, { organization: { id, slug }, s
   if (await Organization.find({ id: id as Organization['id'] }, trx))
     throw new OrganizationFileError(`the organization ${id} is already in this installation`);
   if (await Organization.find({ slug }, trx))
-    throw new OrganizationFileError(slugHeldBy('another organization here', slug));
+    throw new OrganizationFileError(slugHeldBy('another organization in this installation', slug));
 }
 
 function requireSameColumns(header: Header, tables: readonly { name: string; columns: string[] }[]): void {
