@@ -1,6 +1,6 @@
 // Closing an organization: everything in it ends, even when a process is lost during the closure; owners can read it for thirty days,
 // and then no row of it remains.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures, steps } from '#domain/lifecycle/closure/steps.ts';
@@ -12,6 +12,7 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { createMember } from '../support/callers.ts';
+import { keepRows } from '../support/database-rows.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -20,18 +21,21 @@ let sample: SampleOrganization;
 let org: Organization;
 let owner: Person;
 let session: Session;
+let restore: () => Promise<void>;
 
 beforeAll(async () => {
   world = await openWorld();
   // Connections are opened before a race, because a call that first has to open one would come too late.
   await Promise.all(Array.from({ length: 12 }, () => sql('select pg_sleep(0.05)')));
+  sample = await seedOrganization(world);
+  ({ organization: org, owner } = sample);
+  restore = await keepRows(world.knex);
 });
 afterAll(() => world.close());
 beforeEach(async () => {
-  sample = await seedOrganization(world);
-  ({ organization: org, owner } = sample);
   session = await world.session(owner, org.id);
 });
+afterEach(() => restore());
 
 const close = (confirmSlug = org.slug, by = session) =>
   world.rest('POST', `/organizations/${org.id}/closure`, { session: by, body: { confirmSlug } });

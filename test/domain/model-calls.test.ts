@@ -282,12 +282,20 @@ describe('the sum that vendors are paid', () => {
   const histories = Number(process.env.HISTORIES ?? 3);
   const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
 
-  /** Sends a call again, as a gateway does, if the service refuses it because the organization has too many calls at once. */
-  const again = <T>(send: () => Promise<T>): Promise<T> =>
-    send().catch((error) => {
-      if (!error.message.includes('too_busy')) throw error;
-      return new Promise((resolve) => setTimeout(resolve, 20)).then(() => again(send));
-    });
+  /** Calls that the service has refused because the organization has too many calls at once, in order. */
+  const refused: (() => void)[] = [];
+  /** Sends a refused call again, as a gateway does, once the service has answered another one. */
+  async function again<T>(send: () => Promise<T>): Promise<T> {
+    try {
+      const answer = await send();
+      refused.shift()?.();
+      return answer;
+    } catch (error) {
+      if (!(error as Error).message.includes('too_busy')) throw error;
+      await new Promise<void>((resolve) => refused.push(resolve));
+      return again(send);
+    }
+  }
 
   /**
    * Makes concurrent model calls of these missions, with lost, repeated and late reports. Returns the cost of all reported calls in
