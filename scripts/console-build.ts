@@ -1,5 +1,4 @@
-// Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content,
-// and a
+// Builds the console application, the part of the console that runs in the browser, into `dist/console`: files named by their content, and a
 // manifest of the files that the page loads. Vitest resolves no `#layer` imports for this file.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

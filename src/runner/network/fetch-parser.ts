@@ -1,13 +1,13 @@
-// The first `fetch` of a process connects, and waits for its parser of HTTP, which V8 still compiles. Node 20 and 22 miss it if the connection is
-// closed meanwhile, and the request then waits for its time limit. Balancers close a connection at once when the host behind them is down.
+// After connecting, the first `fetch` of a process waits until V8 has compiled its HTTP parser. If the connection is closed in this time, Node 20 and
+// 22 do not notice, and the request waits for its time limit. Load balancers close a connection at once when the host behind them is down.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listenOn } from './listen.ts';
 
-/** Time limit of the request; without its answer the runner continues. */
+/** Time limit of the request that loads the parser. When it expires, the runner continues. */
 const requestMs = 5_000;
 
-/** Loads the parser by a request that this process answers itself. */
+/** Loads the HTTP parser with a request that this process answers itself. */
 export async function loadFetchParser(): Promise<void> {
   const server = createServer((_, response) => response.writeHead(204, { connection: 'close' }).end());
   await listenOn(server, null);

@@ -41,7 +41,7 @@ it('a pod pulls the image of its mission before its runner starts', () => {
   expect(initContainers.map(({ image }) => image)).toEqual(['runner:1', 'mission:1']);
 });
 
-it('a pod that waits for its mission asks again at once when its first connection is closed, as a balancer does whose relay is down', async () => {
+it('a pod that waits for its mission asks again at once when its first connection is closed, as by a load balancer whose relay is down', async () => {
   const waiting = mkdtempSync(path.join(folder, 'waiting-'));
   const starters = podContainers.map((name) => {
     mkdirSync(path.join(waiting, `start-${name}`), { recursive: true });
@@ -60,7 +60,7 @@ it('a pod that waits for its mission asks again at once when its first connectio
     POD_TOKEN: 'token',
     WAITING: JSON.stringify({ relayUrl, folder: waiting }),
   };
-  // Without an answer to its first request, the pod would wait for the time limit of a minute.
+  // If the pod did not notice the closed connection, it would wait for the time limit of the request, a minute.
   const options = { env: variables, timeout: 20_000 };
   const pod = promisify(execFile)(process.execPath, [compiled('runner/runner'), 'mission'], options);
   await expect(pod).rejects.toThrow('the relay has no mission for this pod: 410');

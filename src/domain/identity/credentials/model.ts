@@ -1,4 +1,4 @@
-// Columns of a credential that describe its authority, as a person has lent it.
+// Columns of a credential that describe the authority that a person has lent to it.
 import type { Id } from '#foundation/ids.ts';
 import { column, type Typed } from '#foundation/postgres/base-model.ts';
 
