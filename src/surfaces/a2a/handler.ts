@@ -11,6 +11,7 @@ import {
 import { ExtendedAgentCardNotConfiguredError, TaskNotCancelableError } from '@a2a-js/sdk/errors';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { z } from 'zod';
+import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import {
   deletePushConfig,
@@ -22,6 +23,7 @@ import {
 import { listTasks, readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import type { RunStatus } from '#domain/work/runs/model.ts';
 import { cancelRun } from '#domain/work/runs/operations.ts';
+import { withOrigin } from '#foundation/postgres/origin.ts';
 import { invalid, notFound, Problem } from '#foundation/problem.ts';
 import { withTimeLimit } from '#foundation/time-limit.ts';
 import { text } from '#limits.ts';
@@ -103,7 +105,7 @@ export function createHandler(): A2ARequestHandler {
 
     cancelTask: method(async ({ caller }, params) => {
       const runId = checkShape(id, params.id, 'id');
-      await cancelRun(caller, runId).catch((error) => {
+      await recorded(caller, () => cancelRun(caller, runId)).catch((error) => {
         if (error instanceof Problem && error.status === 409) throw new TaskNotCancelableError(error.body.description);
         throw error;
       });
@@ -120,11 +122,10 @@ const pushMethods = (): Pick<
   | 'listTaskPushNotificationConfigs'
   | 'deleteTaskPushNotificationConfig'
 > => ({
-  createTaskPushNotificationConfig: method(async ({ caller }, params) =>
-    withoutSecrets(
-      await savePushConfig(caller, { ...readConfig(params), runId: checkShape(id, params.taskId, 'taskId') }),
-    ),
-  ),
+  createTaskPushNotificationConfig: method(async ({ caller }, params) => {
+    const config = { ...readConfig(params), runId: checkShape(id, params.taskId, 'taskId') };
+    return withoutSecrets(await recorded(caller, () => savePushConfig(caller, config)));
+  }),
 
   getTaskPushNotificationConfig: method(async ({ caller }, params) => {
     const configs = await listPushConfigs(caller, checkShape(id, params.taskId, 'taskId'));
@@ -139,9 +140,10 @@ const pushMethods = (): Pick<
     nextPageToken: '',
   })),
 
-  deleteTaskPushNotificationConfig: method(({ caller }, params) =>
-    deletePushConfig(caller, checkShape(id, params.taskId, 'taskId'), checkShape(id, params.id, 'id')),
-  ),
+  deleteTaskPushNotificationConfig: method(({ caller }, params) => {
+    const [taskId, configId] = [checkShape(id, params.taskId, 'taskId'), checkShape(id, params.id, 'id')];
+    return recorded(caller, () => deletePushConfig(caller, taskId, configId));
+  }),
 });
 
 /** Returns the run's task once it is final or needs input from its client, or when a call may not be kept waiting any longer. */
@@ -161,13 +163,22 @@ async function start({ caller }: Call, { message, configuration }: SendMessageRe
   // The configuration is checked before anything is started.
   const config = push && readConfig(push);
   if (config) await requirePublicAddress(config.url);
-  const answer = await receive(caller, message);
-  // The message id is the default id of the configuration, so that a repeated message replaces its own configuration.
-  const configId = config?.id ?? message?.messageId;
-  if (config && configId && 'runId' in answer)
-    await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
-  return answer;
+  return recorded(caller, async () => {
+    const answer = await receive(caller, message);
+    // The message id is the default id of the configuration, so that a repeated message replaces its own configuration.
+    const configId = config?.id ?? message?.messageId;
+    if (config && configId && 'runId' in answer)
+      await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
+    return answer;
+  });
 }
+
+/**
+ * Makes a change, and makes the audit log record the caller and the method as its origin. Calls that read or wait have no origin, because it
+ * takes CPU time from all requests of the process as long as it lasts.
+ */
+const recorded = <T>(caller: Caller, change: () => Promise<T>): Promise<Awaited<T>> =>
+  withOrigin(() => originOfChanges(caller, caller.source), change);
 
 async function list(caller: Caller, params: ListTasksRequest): Promise<ListTasksResponse> {
   const { min, max, default: standard } = a2a.pageSize;
@@ -207,13 +218,8 @@ const stream = <P>(run: (call: Call, params: P) => AsyncGenerator<StreamResponse
   };
 
 function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' | 'runId'> & { id?: string } {
-  const { id: configId, url, token, authentication } = config;
-  const requested = {
-    id: configId || undefined,
-    url,
-    token: token || undefined,
-    authentication: authentication ?? undefined,
-  };
+  const [configId, token] = [config.id || undefined, config.token || undefined];
+  const requested = { id: configId, url: config.url, token, authentication: config.authentication ?? undefined };
   const read = checkShape(Config, requested, 'pushNotificationConfig');
   return {
     url: read.url,

@@ -4,13 +4,11 @@ import { A2A_VERSION_HEADER, formatSSEEvent } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
-import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { sendEvents } from '#foundation/http/event-stream.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';
-import { withOrigin } from '#foundation/postgres/origin.ts';
 import { unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, subscriptions } from '#limits.ts';
 import { refuseFor } from '../bearer.ts';
@@ -29,16 +27,13 @@ const wellKnown = '/.well-known/agent-card.json';
 
 interface Method {
   scope: Scope;
-  /** Whether the audit log records changes of this method. */
-  changes?: true;
   /** Whether the method keeps a connection open, which needs a slot. */
   waits?: true;
 }
-const send: Method = { scope: 'missions:run', changes: true, waits: true };
-const cancel: Method = { scope: 'missions:run', changes: true };
+const send: Method = { scope: 'missions:run', waits: true };
+const cancel: Method = { scope: 'missions:run' };
 const read: Method = { scope: 'missions:read' };
 const follow: Method = { scope: 'missions:read', waits: true };
-const configure: Method = { scope: 'missions:read', changes: true };
 
 /**
  * The methods, each with its name in version 1.0 of the protocol and its name in version 0.3. Methods that are not listed only return errors,
@@ -56,14 +51,14 @@ const methods: Readonly<Record<string, Method>> = {
   ListTasks: read,
   SubscribeToTask: follow,
   'tasks/resubscribe': follow,
-  CreateTaskPushNotificationConfig: configure,
+  CreateTaskPushNotificationConfig: read,
   GetTaskPushNotificationConfig: read,
   ListTaskPushNotificationConfigs: read,
-  DeleteTaskPushNotificationConfig: configure,
-  'tasks/pushNotificationConfig/set': configure,
+  DeleteTaskPushNotificationConfig: read,
+  'tasks/pushNotificationConfig/set': read,
   'tasks/pushNotificationConfig/get': read,
   'tasks/pushNotificationConfig/list': read,
-  'tasks/pushNotificationConfig/delete': configure,
+  'tasks/pushNotificationConfig/delete': read,
 };
 
 /**
@@ -93,7 +88,6 @@ const versionNotSupported = (id: unknown) =>
     'VERSION_NOT_SUPPORTED',
   );
 
-type Version = '1.0' | '0.3';
 const errorMappers = {
   '1.0': JsonRpcTransportHandler.mapToJSONRPCError,
   '0.3': LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError,
@@ -138,11 +132,6 @@ export function createA2a(settings: A2aSettings) {
     if (method) admit(caller, method.scope);
     exchange.route = method ? `${endpoint} ${body.method}` : endpoint;
     const call = method?.waits ? openCall(exchange, caller) : shortCall(exchange, caller);
-    const answer = () => answerCall(exchange, body, version, call);
-    await (method?.changes ? withOrigin(() => originOfChanges(caller, exchange), answer) : answer());
-  }
-
-  async function answerCall(exchange: Exchange, body: Request, version: Version, call: Call): Promise<void> {
     const context = new ServerCallContext({ requestedVersion: version, state: new Map([[callKey, call]]) });
     const response = await transports[version].handle(body, context);
     if (Symbol.asyncIterator in response)
