@@ -142,9 +142,13 @@ const secretParameter = new RegExp(
   'gi',
 );
 
+/** Request ids of this service, and IP addresses: they resemble no secret, and to search them takes 2 µs of each request. */
+const plainText = /^(?:req_[\da-f]{32}|[\da-f.:]{2,45})$/;
+
 /** Removes everything that resembles a secret from a text of any origin, such as a message or a stack. */
-export const redact = (text: string): string =>
-  text
+export function redact(text: string): string {
+  if (plainText.test(text)) return text;
+  return text
     .replace(secretText, (_, prefix?: string, stripe = prefix, kin = stripe, slashes?: string, code?: string) => {
       if (slashes) return '://[redacted]@';
       return `${code ?? (kin ? `${kin}_` : '')}[redacted]`;
@@ -154,3 +158,4 @@ export const redact = (text: string): string =>
       // The first replacement has already redacted secret members named `code`; the remaining ones are error codes.
       return name === 'code' && sign === '":"' ? whole : `${name}${sign}[redacted]`;
     });
+}

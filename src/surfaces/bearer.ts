@@ -23,7 +23,7 @@ import { answerProblem } from './frame.ts';
 /** The places that accept credentials: the resources of OAuth, and the SCIM endpoint, which is not an OAuth resource. */
 type Place = Resource | 'scim';
 /** @param address The address of the request (`plainAddress`) */
-type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null>;
+type LookUp = (secret: string, place: Place, address: string | null) => Promise<Caller | null> | null;
 
 /**
  * Returns a look-up for a kind of credential that is valid at the REST API, MCP and A2A. A request to the SCIM endpoint cannot use such a
@@ -31,7 +31,7 @@ type LookUp = (secret: string, place: Place, address: string | null) => Promise<
  */
 const atResource =
   (lookUp: (secret: string, resource: Resource, address: string | null) => Promise<Caller | null>): LookUp =>
-  async (secret, place, address) =>
+  (secret, place, address) =>
     place === 'scim' ? null : lookUp(secret, place, address);
 
 /**
@@ -40,20 +40,18 @@ const atResource =
  */
 const kinds: Record<string, LookUp> = {
   pat_: atResource((secret, _, address) => callerOfToken(secret, address)),
-  srv_: async (secret, place, address) => (place === 'api' ? callerOfServiceToken(secret, address) : null),
+  srv_: (secret, place, address) => (place === 'api' ? callerOfServiceToken(secret, address) : null),
   agt_: atResource(callerOfAgentToken),
   oat_: atResource(callerOfOAuthToken),
-  scm_: async (secret, place, address) => (place === 'scim' ? callerOfDirectoryToken(secret, address) : null),
+  scm_: (secret, place, address) => (place === 'scim' ? callerOfDirectoryToken(secret, address) : null),
 };
 
 /** The format of secrets that `newSecret` creates. Any other text cannot be a token of this service, and is rejected without a look-up. */
 const bearer = /^Bearer +((?:pat|srv|agt|oat|scm)_[\w-]{43})$/i;
-const isWellFormed = (header: string): boolean => bearer.test(header);
+const secretOf = (header: string): string | undefined => bearer.exec(header)?.[1];
 
-async function callerOf(header: string, place: Place, { address }: Exchange): Promise<Caller | null> {
-  const secret = bearer.exec(header)?.[1];
-  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, place, plainAddress(address)))) || null;
-}
+const callerOf = (secret: string | undefined, place: Place, { address }: Exchange): ReturnType<LookUp> =>
+  (secret && kinds[secret.slice(0, 4)]?.(secret, place, plainAddress(address))) || null;
 
 const suspects = createCapacity({
   name: 'guesses',
@@ -72,18 +70,21 @@ export function createAuthenticate(failures: Throttle, place: Place) {
   const withoutHeader = place === 'api' ? callerOfCookie : () => null;
   // The credential is looked up even if its network has sent too many invalid credentials, so that a valid credential works from any
   // network. Only a few look-ups for such a network run concurrently, so that its guesses do not exhaust the database.
-  const lookUp = async (header: string, network: string, exchange: Exchange): Promise<Caller | null> => {
-    const mayGuess = isWellFormed(header) && (await failures.isOver(network));
-    if (!mayGuess) return callerOf(header, place, exchange);
+  const lookUp = async (secret: string, network: string, exchange: Exchange): Promise<Caller | null> => {
+    if (!(await failures.isOver(network))) return callerOf(secret, place, exchange);
     const hold = await suspects.take(network);
-    return callerOf(header, place, exchange).finally(() => hold.release());
+    try {
+      return await callerOf(secret, place, exchange);
+    } finally {
+      hold.release();
+    }
   };
   const look = async (header: string, exchange: Exchange): Promise<Caller | null> => {
     const network = networkOf(exchange.address);
-    const caller = await lookUp(header, network, exchange);
+    const secret = secretOf(header);
+    const caller = secret ? await lookUp(secret, network, exchange) : null;
     if (caller) return caller;
     await failures.take(network);
-    const secret = bearer.exec(header)?.[1];
     if (secret) exchange.findRefusal = () => refusalOfCredential(secret);
     return null;
   };
@@ -111,7 +112,7 @@ export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Prom
   const header = exchange.req.headers.authorization;
   const secret = sessionSecret(exchange);
   const session = () => (secret === null ? null : recheckSession(secret, orgId, plainAddress(exchange.address)));
-  const caller = header === undefined ? await session() : await callerOf(header, 'api', exchange);
+  const caller = await (header === undefined ? session() : callerOf(secretOf(header), 'api', exchange));
   if (!caller) throw challenge('api', header !== undefined);
   requireAllowedAddress(caller, exchange);
   return caller;

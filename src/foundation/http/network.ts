@@ -6,6 +6,7 @@ import { isIP, isIPv4 } from 'node:net';
  * Null for any other text.
  */
 export function plainAddress(address: string): string | null {
+  if (isIPv4(address)) return address;
   const plain = address.replace(/^::ffff:(?=[\d.]+$)/i, '').replace(/%.*/, '');
   const family = isIP(plain);
   if (family === 4) return plain;

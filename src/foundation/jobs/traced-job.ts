@@ -13,7 +13,7 @@ interface Attempt {
   try: number;
 }
 
-export function runJob(
+export async function runJob(
   { queue, job, try: attempt }: Attempt,
   data: { traceparent?: string },
   handle: (payload: never) => Promise<void>,
@@ -21,5 +21,5 @@ export function runJob(
   const { traceparent, ...payload } = data;
   const attributes = { 'aep.queue': queue, 'aep.job_id': job, 'aep.attempt': attempt };
   const describe = () => ({ name: `process ${queue}`, kind: 'consumer', parent: { traceparent }, attributes }) as const;
-  return traced(describe, () => asService('system', 'background', queue, () => handle(payload as never)));
+  await traced(describe, () => asService('system', 'background', queue, () => handle(payload as never)));
 }

@@ -63,13 +63,13 @@ export function bindTracing(opened: Tracing | undefined): void {
 }
 
 /** Executes `work` within a new span. If nothing is traced, executes `work` without a span and does not call `describe`. */
-export const traced = <T>(describe: () => SpanDescription, work: () => Promise<T>): Promise<T> =>
+export const traced = <T>(describe: () => SpanDescription, work: () => T | Promise<T>): T | Promise<T> =>
   bound ? inSpan(bound.begin(describe()), work) : work();
 
 /** Executes `work` outside of the current span, because the work outlives the request that has caused it. */
 export const untraced = <T>(work: () => T): T => (bound ? bound.outside(work) : work());
 
-export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise<T> {
+export async function inSpan<T>(span: OpenSpan, work: () => T | Promise<T>): Promise<T> {
   try {
     return await span.within(work);
   } catch (error) {

@@ -54,7 +54,7 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
     const execute = () => plan!({ context, variables: coerced });
     const value = await traced(
       () => operationSpan(operation, field.name),
-      async () => (isQuery ? reading(caller.bookmark, execute) : execute()),
+      () => (isQuery ? reading(caller.bookmark, execute) : execute()),
     );
     prune?.(value);
     return { value, nextCursor: context.nextCursor };

@@ -154,7 +154,7 @@ async function execute(
   try {
     const data = await traced(
       () => operationSpan('query', getOperationAST(known.document)!.name?.value),
-      async () => reading(caller.bookmark, () => plan({ context, variables })),
+      () => reading(caller.bookmark, () => plan({ context, variables })),
     );
     known.failures = 0;
     return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
