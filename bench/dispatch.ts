@@ -1,7 +1,7 @@
-// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--rounds=1] [--statements] [--floor] [--sources]`: measures how many
-// occurrences the scheduler runs per second, their delay, and the time that a mission takes from "run now" to its end. In each round, all
-// occurrences are due at once. `--statements` lists what PostgreSQL does for each occurrence; `--floor` writes the same rows without the
-// service. The latest figures and their explanation are in bench/README.md.
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--missions=200] [--rounds=1] [--statements] [--floor] [--sources]`: measures
+// how many occurrences the scheduler runs per second, their delay, and the time that each of `--missions` takes from "run now" to its end. In
+// each round, all occurrences are due at once. `--statements` lists what PostgreSQL does for each occurrence; `--floor` writes the same rows
+// without the service. The latest figures and their explanation are in bench/README.md.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
