@@ -39,6 +39,13 @@ export const inputOf = ({ role, effort, userPrompt, skillRepos, sandbox, ...rest
   sandbox: { kind: 'existing' as const, templateId: sandbox },
 });
 
+const efforts = [
+  ['', 'Harness default'],
+  ['low', 'Low'],
+  ['medium', 'Medium'],
+  ['high', 'High'],
+] as const;
+
 export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; catalog: Catalog }) {
   const models = catalog.harnesses.find(({ id }) => id === form.values.harness)?.models ?? [];
   return (
@@ -59,17 +66,7 @@ export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; cat
         The program that drives the model. Missions wait for a runtime that offers it.
       </Choice>
       <Choice form={form} name="model" label="Model" options={models.map(({ id, label }) => [id, label] as const)} />
-      <Choice
-        form={form}
-        name="effort"
-        label="Effort"
-        options={[
-          ['', 'Harness default'],
-          ['low', 'Low'],
-          ['medium', 'Medium'],
-          ['high', 'High'],
-        ]}
-      >
+      <Choice form={form} name="effort" label="Effort" options={efforts}>
         Limit on the model’s reasoning effort.
       </Choice>
       <Text form={form} name="userPrompt" label="Instructions" rows={6} maxLength={20_000}>

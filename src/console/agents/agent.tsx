@@ -13,11 +13,12 @@ import {
   updateAgent,
 } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
+import { DeleteRecord } from '../kit/delete-record.tsx';
 import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ErrorNote, Loaded, Skeleton } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Loaded, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { standard } from '../templates/template-choice.tsx';
 import { type Catalog, Fields, inputOf, labels, type Values, valuesOf } from './agent-fields.tsx';
@@ -65,7 +66,6 @@ export function Agent({ id: agentId }: { id: string }) {
   const { data, problem, read } = useReading(oneAgent, { agentId });
   const { data: catalog } = useReading(agentCatalog, {});
   const { data: connected } = useReading(runtimes, {});
-  const { route } = useLocation();
   const agent = data?.agent;
   const mayChange = agent && !agent.isBuiltin && may('agents:write');
   const able = connected?.runtimes.data.filter(({ isConnected }) => isConnected);
@@ -74,14 +74,10 @@ export function Agent({ id: agentId }: { id: string }) {
       <Heading title={agent?.name ?? null} above={above}>
         {mayChange && <HistoryLink id={agentId} />}
         {mayChange && (
-          <Action
-            label="Delete"
-            class="danger slim"
+          <DeleteRecord
             question={`“${agent.name}” gets no new missions.`}
-            act={async (key) => {
-              await mutate(deleteAgent, { agentId }, key);
-              route(pageAt('/agents'));
-            }}
+            list="/agents"
+            remove={(key) => mutate(deleteAgent, { agentId }, key)}
           />
         )}
       </Heading>

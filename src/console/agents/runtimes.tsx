@@ -12,12 +12,11 @@ import { Copy, CopyAs } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
-import { RowList } from '../kit/list-view.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
-import { Card, Commands, Skeleton } from '../kit/pieces.tsx';
+import { Card, Commands } from '../kit/pieces.tsx';
 import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
-import { TokenRow } from '../kit/token-row.tsx';
+import { TokensCard } from '../kit/tokens-card.tsx';
 import { ConnectedRuntimes, type Runtime, WaitingMissions } from './runtimes-list.tsx';
 
 export function Runtimes() {
@@ -58,26 +57,18 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
     <div class="columns">
       <div class="column">
         {connected}
-        <Card title="Tokens">
-          <RowList
-            list={listFrom(reading, (data) => data.runtimeTokens.data)}
-            skeleton={<Skeleton rows={2} height={54} />}
-            empty={<p>No tokens yet. A runtime authenticates with a token of this organization.</p>}
-          >
-            {(one) => (
-              <TokenRow
-                key={one.id}
-                token={one}
-                question="Runtimes with this token stop. Their missions wait for another runtime."
-                revoke={(key) => mutate(revokeRuntimeToken, { runtimeTokenId: one.id }, key).then(reading.read)}
-              >
-                {runtimes
-                  ?.filter(({ tokenId, isConnected }) => isConnected && tokenId === one.id)
-                  .map(({ name }) => ` · ${name}`)}
-              </TokenRow>
-            )}
-          </RowList>
-        </Card>
+        <TokensCard
+          list={listFrom(reading, (data) => data.runtimeTokens.data)}
+          empty="No tokens yet. A runtime authenticates with a token of this organization."
+          question="Runtimes with this token stop. Their missions wait for another runtime."
+          revoke={(runtimeTokenId, key) => mutate(revokeRuntimeToken, { runtimeTokenId }, key).then(reading.read)}
+        >
+          {({ id }) =>
+            runtimes
+              ?.filter(({ tokenId, isConnected }) => isConnected && tokenId === id)
+              .map(({ name }) => ` · ${name}`)
+          }
+        </TokensCard>
       </div>
       <NewToken read={reading.read} />
     </div>

@@ -1,6 +1,5 @@
 // One inbound hook: its URL, its secret, and the events that arrived.
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
 import {
   deleteInboundHook,
@@ -11,6 +10,7 @@ import {
 } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
+import { DeleteRecord } from '../kit/delete-record.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
@@ -89,7 +89,6 @@ type Take = (created: HookSecret) => void;
 
 function Actions({ hook, read, take }: Properties & { take: Take }) {
   const { id: hookId, name, vendor, enabled } = hook;
-  const { route } = useLocation();
   const [form, setForm] = useState<'name' | 'secret' | null>(null);
   const toggle = (wanted: typeof form) => () => setForm(form === wanted ? null : wanted);
   return (
@@ -114,14 +113,10 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
           label={enabled ? 'Disable' : 'Enable'}
           act={(key) => mutate(updateInboundHook, { hookId, input: { enabled: !enabled } }, key).then(read)}
         />
-        <Action
-          label="Delete"
-          class="danger slim"
+        <DeleteRecord
           question={`“${name}” and the list of its events are deleted, and new events are refused. Rules that name only this hook start no missions.`}
-          act={async (key) => {
-            await mutate(deleteInboundHook, { hookId }, key);
-            route(pageAt('/hooks'));
-          }}
+          list="/hooks"
+          remove={(key) => mutate(deleteInboundHook, { hookId }, key)}
         />
       </div>
       {form === 'name' && (

@@ -87,16 +87,7 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           hint="The task for the agent, in your words. Its first line becomes the title."
         />
         {!isScript && <AttemptFields form={form} agents={agents} />}
-        <Choice
-          form={form}
-          name="planApproval"
-          label="Plan"
-          options={[
-            ['', 'Organization default'],
-            ['yes', 'Wait until a person has approved it'],
-            ['no', 'Continue without approval'],
-          ]}
-        />
+        <Choice form={form} name="planApproval" label="Plan" options={planApprovals} />
         <Text form={form} name="budgetUsd" label="Budget in US dollars" type="number" step="0.01">
           The mission waits for you before a model call or a minute of work that would exceed the budget. Without a
           budget, the plan’s limit and the credits apply.
@@ -110,6 +101,12 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
     </Card>
   );
 }
+
+const planApprovals = [
+  ['', 'Organization default'],
+  ['yes', 'Wait until a person has approved it'],
+  ['no', 'Continue without approval'],
+] as const;
 
 const NoSourceHost = () => (
   <div class="note row" role="status">

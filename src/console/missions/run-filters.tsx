@@ -52,6 +52,11 @@ function PersonFilter() {
   return <FilterChoice name="personId" label="Person" any="Anybody" options={options} />;
 }
 
+const kindWords = [
+  ['manual', 'A person'],
+  ['scheduled', 'The schedule'],
+] as const;
+
 /** The filters that are hidden until somebody opens them or chooses one. */
 export function MoreFilters() {
   return (
@@ -64,15 +69,7 @@ export function MoreFilters() {
       />
       {may('agents:read') && <AgentFilter />}
       {may('members:read') && <PersonFilter />}
-      <FilterChoice
-        name="kind"
-        label="Started by"
-        any="Anybody"
-        options={[
-          ['manual', 'A person'],
-          ['scheduled', 'The schedule'],
-        ]}
-      />
+      <FilterChoice name="kind" label="Started by" any="Anybody" options={kindWords} />
       <PeriodFilter />
       <OrderFilter />
     </div>

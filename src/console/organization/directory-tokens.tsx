@@ -9,12 +9,11 @@ import { mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
-import { RowList } from '../kit/list-view.tsx';
 import { api } from '../kit/page.ts';
-import { Card, Commands, Skeleton } from '../kit/pieces.tsx';
+import { Card, Commands } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
 import { useShownOnce } from '../kit/shown-once.ts';
-import { TokenRow } from '../kit/token-row.tsx';
+import { TokensCard } from '../kit/tokens-card.tsx';
 
 const endpoint = `${api.replace(/\/v1$/, '')}/scim/v2`;
 
@@ -50,22 +49,12 @@ export function DirectoryTokens() {
           </FormFrame>
         )}
       </Card>
-      <Card title="Tokens">
-        <RowList
-          list={listFrom(reading, (data) => data.directoryTokens.data)}
-          skeleton={<Skeleton rows={1} height={54} />}
-          empty={<p>There is no token yet.</p>}
-        >
-          {(one) => (
-            <TokenRow
-              key={one.id}
-              token={one}
-              question="The identity provider can no longer change members. Current members stay."
-              revoke={(key) => mutate(revokeDirectoryToken, { directoryTokenId: one.id }, key).then(reading.read)}
-            />
-          )}
-        </RowList>
-      </Card>
+      <TokensCard
+        list={listFrom(reading, (data) => data.directoryTokens.data)}
+        empty="There is no token yet."
+        question="The identity provider can no longer change members. Current members stay."
+        revoke={(directoryTokenId, key) => mutate(revokeDirectoryToken, { directoryTokenId }, key).then(reading.read)}
+      />
     </>
   );
 }

@@ -17,6 +17,11 @@ import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { day, dollars, duration, percent, plural } from '../kit/words.tsx';
 
 const groups: readonly QualityGroup[] = ['agent', 'version', 'project', 'all'];
+const groupWords = [
+  ['version', 'Agent version'],
+  ['project', 'Project'],
+  ['all', 'No grouping'],
+] as const;
 const periods = [
   ['7', 'Last 7 days'],
   ['90', 'Last 90 days'],
@@ -45,16 +50,7 @@ export function Quality() {
         as one mission. The time to merge and the wait for a runtime are medians.
       </p>
       <div class="filters">
-        <FilterChoice
-          name="by"
-          label="By"
-          any="Agent"
-          options={[
-            ['version', 'Agent version'],
-            ['project', 'Project'],
-            ['all', 'No grouping'],
-          ]}
-        />
+        <FilterChoice name="by" label="By" any="Agent" options={groupWords} />
         <FilterChoice name="days" label="Period" any="Last 30 days" options={periods} />
         <ProjectFilter />
         <AgentFilter />

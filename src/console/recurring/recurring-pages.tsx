@@ -3,6 +3,7 @@ import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
 import type { TaskPartsFragment } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
+import { DeleteRecord } from '../kit/delete-record.tsx';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
@@ -160,14 +161,10 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
           <a class="button quiet slim" href={`${kind.base}/new?from=${id}`}>
             Duplicate
           </a>
-          <Action
-            label="Delete"
-            class="danger slim"
+          <DeleteRecord
             question={`“${name}” will not start new missions. Waiting missions are canceled; running ones continue.`}
-            act={async (key) => {
-              await mutate(kind.remove, { id }, key);
-              route(pageAt('/schedules'));
-            }}
+            list="/schedules"
+            remove={(key) => mutate(kind.remove, { id }, key)}
           />
         </>
       )}

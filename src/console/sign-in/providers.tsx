@@ -144,6 +144,8 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
 const noValues = { name: '', issuer: '', clientId: '', clientSecret: '', defaultRole: '' as OrgRole | '' };
 type Values = typeof noValues;
 
+const labels = { name: 'Name', issuer: 'Issuer', clientId: 'Client ID', defaultRole: 'New people' };
+
 const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
   <>
     <Text form={form} name="name" label="Name" maxLength={120} required>
@@ -224,12 +226,7 @@ function ChangeProvider({ provider, done }: { provider: Provider; done(): void }
     },
   });
   return (
-    <FormFrame
-      form={form}
-      action="Save"
-      close={done}
-      labels={{ name: 'Name', issuer: 'Issuer', clientId: 'Client ID', defaultRole: 'New people' }}
-    >
+    <FormFrame form={form} action="Save" close={done} labels={labels}>
       <Fields form={form} isNew={false} />
     </FormFrame>
   );

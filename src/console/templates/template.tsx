@@ -10,11 +10,12 @@ import {
 } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
+import { DeleteRecord } from '../kit/delete-record.tsx';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Loaded } from '../kit/pieces.tsx';
+import { Card, Loaded } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { SecretsCard } from '../secrets/secrets.tsx';
 import { networkWords } from './network-field.tsx';
@@ -62,7 +63,6 @@ function Creation({ source }: { source: Template }) {
 
 export function SandboxTemplate({ id: templateId }: { id: string }) {
   const { data, problem, read } = useReading(sandboxTemplate, { templateId });
-  const { route } = useLocation();
   const template = data?.sandboxTemplate;
   const mayWrite = may('agents:write');
   const mayChange = mayWrite && template && !template.isBuiltin;
@@ -82,14 +82,10 @@ export function SandboxTemplate({ id: templateId }: { id: string }) {
           </a>
         )}
         {mayChange && (
-          <Action
-            label="Delete"
-            class="danger slim"
+          <DeleteRecord
             question={`“${template.name}” and its secrets and variables are deleted. This cannot be undone.`}
-            act={async (key) => {
-              await mutate(deleteSandboxTemplate, { templateId }, key);
-              route(pageAt('/templates'));
-            }}
+            list="/templates"
+            remove={(key) => mutate(deleteSandboxTemplate, { templateId }, key)}
           />
         )}
       </Heading>

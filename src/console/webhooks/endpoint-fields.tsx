@@ -34,6 +34,10 @@ const common: readonly (readonly [type: string, words: string])[] = [
   ['member.*', 'All events of members'],
   ['token.*', 'All events of tokens'],
 ];
+const choices = [
+  ['all', 'All events'],
+  ['some', 'Only some'],
+] as const;
 const isCommon = (type: string): boolean => common.some(([one]) => one === type);
 
 export const valuesOf = ({ name, url, types, projectIds, ordered }: EndpointPartsFragment): EndpointValues => ({
@@ -47,6 +51,10 @@ export const inputOf = ({ choice, common: chosen, types, ...values }: EndpointVa
   types: choice === 'all' ? [] : [...types.split(/[\s,]+/).filter((type) => type !== ''), ...chosen],
 });
 
+export const endpointLabels = {
+  ...{ name: 'Name', url: 'URL', choice: 'Events', common: 'Types', types: 'Other types', ordered: 'Order' },
+};
+
 export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
   const { data } = useReading(webhookProjects, {});
   const projects = (data?.projects.data ?? []).map(({ id, name }) => [id, name] as const);
@@ -57,15 +65,7 @@ export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
       <Text form={form} name="url" label="URL" maxLength={2_000} required>
         An https URL of a public host. It receives a signed POST request for each event.
       </Text>
-      <OneOf
-        form={form}
-        name="choice"
-        label="Events"
-        options={[
-          ['all', 'All events'],
-          ['some', 'Only some'],
-        ]}
-      />
+      <OneOf form={form} name="choice" label="Events" options={choices} />
       {choice === 'some' && (
         <>
           <Several

@@ -1,6 +1,5 @@
 // One webhook endpoint: its event types, its secret, and its deliveries.
 import { useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso';
 import { HistoryLink } from '../audit/history-link.tsx';
 import {
   deleteWebhookEndpoint,
@@ -13,6 +12,7 @@ import {
 } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
+import { DeleteRecord } from '../kit/delete-record.tsx';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
@@ -23,7 +23,7 @@ import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { useShownOnce } from '../kit/shown-once.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { WebhookDeliveries } from './deliveries.tsx';
-import { EndpointFields, inputOf, valuesOf } from './endpoint-fields.tsx';
+import { EndpointFields, endpointLabels, inputOf, valuesOf } from './endpoint-fields.tsx';
 import { type EndpointSecret, Secret } from './secret.tsx';
 import { stateOf } from './webhooks.tsx';
 
@@ -101,7 +101,6 @@ function About({ endpoint, read }: Properties) {
 
 function Actions({ endpoint, read, take }: Properties & { take(created: EndpointSecret): void }) {
   const { id: endpointId, name, enabled } = endpoint;
-  const { route } = useLocation();
   const [isOpen, setOpen] = useState(false);
   const [tested, setTested] = useState<Tested | null>(null);
   return (
@@ -126,14 +125,10 @@ function Actions({ endpoint, read, take }: Properties & { take(created: Endpoint
           label={enabled ? 'Disable' : 'Enable'}
           act={(key) => mutate(updateWebhookEndpoint, { endpointId, input: { enabled: !enabled } }, key).then(read)}
         />
-        <Action
-          label="Delete"
-          class="danger slim"
+        <DeleteRecord
           question={`“${name}” and the list of what was sent are deleted.`}
-          act={async (key) => {
-            await mutate(deleteWebhookEndpoint, { endpointId }, key);
-            route(pageAt('/webhooks'));
-          }}
+          list="/webhooks"
+          remove={(key) => mutate(deleteWebhookEndpoint, { endpointId }, key)}
         />
       </div>
       {tested && <TestAnswer tested={tested} />}
@@ -178,19 +173,7 @@ function Change({ endpoint, done }: { endpoint: EndpointPartsFragment; done(): v
     },
   });
   return (
-    <FormFrame
-      form={form}
-      action="Save"
-      close={done}
-      labels={{
-        name: 'Name',
-        url: 'URL',
-        choice: 'Events',
-        common: 'Types',
-        types: 'Other types',
-        ordered: 'Order',
-      }}
-    >
+    <FormFrame form={form} action="Save" close={done} labels={endpointLabels}>
       <EndpointFields form={form} />
     </FormFrame>
   );

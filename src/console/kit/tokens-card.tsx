@@ -1,28 +1,45 @@
-// A row of a list of tokens, with the button that revokes the token.
+// A list of tokens of the organization, each with the button that revokes it.
 import type { ComponentChildren } from 'preact';
+import { RowList } from './list-view.tsx';
 import { now } from './page.ts';
-import { Action, Pill } from './pieces.tsx';
+import { Action, Card, Pill, Skeleton } from './pieces.tsx';
+import type { List } from './reading.ts';
 import { Day, Time } from './words.tsx';
 
-interface TokenRowProperties {
-  token: {
-    name: string;
-    createdAt: number;
-    createdBy?: { name: string } | null;
-    lastUsedAt: number | null;
-    revokedAt: number | null;
-    /** Absent for a token that does not expire. */
-    expiresAt?: number;
-  };
-  /** Consequence of the revocation. */
-  question: string;
-  revoke(key: string): Promise<unknown>;
-  /** More facts about the token, shown at the end of the line with its dates. */
-  children?: ComponentChildren;
+interface Token {
+  id: string;
+  name: string;
+  createdAt: number;
+  createdBy?: { name: string } | null;
+  lastUsedAt: number | null;
+  revokedAt: number | null;
+  /** Absent for a token that does not expire. */
+  expiresAt?: number;
 }
 
-export function TokenRow({ token, question, revoke, children }: TokenRowProperties) {
-  const { name, createdAt, createdBy, lastUsedAt, revokedAt, expiresAt } = token;
+interface Properties {
+  /** Consequence of the revocation. */
+  question: string;
+  revoke(id: string, key: string): Promise<unknown>;
+  /** More facts about the token, shown at the end of the line with its dates. */
+  children?(token: Token): ComponentChildren;
+}
+
+interface CardProperties extends Properties {
+  list: List<Token>;
+  empty: string;
+}
+
+export const TokensCard = ({ list, empty, ...properties }: CardProperties) => (
+  <Card title="Tokens">
+    <RowList list={list} skeleton={<Skeleton rows={2} height={54} />} empty={<p>{empty}</p>}>
+      {(token) => <TokenRow key={token.id} token={token} {...properties} />}
+    </RowList>
+  </Card>
+);
+
+function TokenRow({ token, question, revoke, children }: Properties & { token: Token }) {
+  const { id, name, createdAt, createdBy, lastUsedAt, revokedAt, expiresAt } = token;
   const hasExpired = expiresAt !== undefined && expiresAt <= now();
   return (
     <li class="next-row wrap">
@@ -46,7 +63,7 @@ export function TokenRow({ token, question, revoke, children }: TokenRowProperti
           )}
           {lastUsedAt === null ? ' · never used' : ' · last used '}
           {lastUsedAt !== null && <Time at={lastUsedAt} />}
-          {children}
+          {children?.(token)}
         </div>
       </div>
       {revokedAt === null && !hasExpired ? (
@@ -55,7 +72,7 @@ export function TokenRow({ token, question, revoke, children }: TokenRowProperti
           describes={`Revoke the token ${name}`}
           class="danger slim"
           question={question}
-          act={revoke}
+          act={(key) => revoke(id, key)}
         />
       ) : (
         <Pill status={revokedAt === null ? 'expired' : 'revoked'} />
