@@ -174,6 +174,14 @@ export const beyondCredentials = (connection: VendorConnection, words?: string |
     words,
   );
 
+/** The problem for a status that means the same for every call of a REST API. */
+export function problemOfStatus(connection: VendorConnection, status: number, words: string | null): Problem {
+  if (status >= 500) return failed(connection, status);
+  if (status === 401) return credentialsRefused(connection, words);
+  if (status === 403) return beyondCredentials(connection, words);
+  return refusedBy(connection, 'the request', words);
+}
+
 /** Whether the text can be one part of the path of a repository, in a URL of the vendor's API. */
 export const isRepositoryName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
 

@@ -5,13 +5,11 @@ import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
-  beyondCredentials,
   call,
-  credentialsRefused,
-  failed,
   isRepositoryName,
   numberIn,
   openFetch,
+  problemOfStatus,
   type RateLimit,
   refusedBy,
   unexpectedAnswer,
@@ -131,15 +129,13 @@ export async function tokenOf(connection: VendorConnection, permissions?: Record
 export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status } = answered;
   const words = messageOf(answered);
-  if (status >= 500) return failed(connection, status);
-  if (status === 401) return credentialsRefused(connection, words);
+  if (status >= 500 || status === 401) return problemOfStatus(connection, status, words);
   if (path.startsWith('/app/')) return refusedBy(connection, 'the installation of the App', words);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
   if (status === 410) return conflict(`Issues are disabled for ${repository} on GitHub: enable them in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
-  if (status === 403) return beyondCredentials(connection, words);
-  return refusedBy(connection, 'the request', words);
+  return problemOfStatus(connection, status, words);
 }
 
 export const fetchGitHub = openFetch(callGitHub, refusalOf);

@@ -3,15 +3,12 @@ import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
-  beyondCredentials,
   call,
-  credentialsRefused,
-  failed,
   isRepositoryName,
   numberIn,
   openFetch,
+  problemOfStatus,
   type RateLimit,
-  refusedBy,
   type VendorCall,
   type VendorConnection,
 } from '../connection.ts';
@@ -88,14 +85,10 @@ export function wordsOf(answered: OutboundResponse): string | null {
 /** The problem for a response that is not a success. */
 export function gitlabRefusal(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status } = answered;
-  const words = wordsOf(answered);
-  if (status >= 500) return failed(connection, status);
-  if (status === 401) return credentialsRefused(connection, words);
   const project = decodeURIComponent(/^\/projects\/([^/?]+)/.exec(path)?.[1] ?? '');
   if (project && status === 404) return unknownProject(project);
   if (project && status < 400) return conflict(`GitLab has moved the project ${project}: correct repoFullName.`);
-  if (status === 403) return beyondCredentials(connection, words);
-  return refusedBy(connection, 'the request', words);
+  return problemOfStatus(connection, status, wordsOf(answered));
 }
 
 const botName =
