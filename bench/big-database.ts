@@ -131,7 +131,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   );
 }
 
-/** Creates all samples of a period, sorted by time, as sandboxes report them: the samples of one sandbox are not stored next to each other. */
+/** Inserts all samples of a period in the order of their times, so that samples of one sandbox are not stored next to each other, as in a real table. */
 const samplesWithin = `insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
   select id, at, 50 + 40 * sin(at / 100000.0), 1500 + 900 * sin(at / 300000.0), 4096, 20 + at % 100000 / 2000.0
   from sandboxes cross join lateral generate_series(

@@ -17,7 +17,7 @@ export function AttemptFiles({ attempts }: { attempts: readonly Attempt[] }) {
   const common = files.filter(([, of]) => of.length === counted.length).length;
   return (
     <Card title="Files" aside={`${plural(files.length, 'file')}, ${common} in common`}>
-      <ScrollTable label="Files that each attempt changes">
+      <ScrollTable label="Changed files of each attempt">
         <table class="attempt-files">
           <TableHead columns={['File', ...counted.map(({ number }) => ({ number: `Attempt ${number}` }))]} />
           <tbody>

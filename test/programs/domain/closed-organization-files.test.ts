@@ -74,7 +74,7 @@ it('`org:join` refuses the file of a closed organization, names the day of the c
   expect(readdirSync(path.join(top, 'there'))).toEqual([]);
 });
 
-it('the file of a closed organization still shows the organization after its installation has erased it', async () => {
+it('the organization file of a closed organization can still be opened after the installation has erased the organization', async () => {
   const { slug, id } = sample.organization;
   world.clock.turn(days(30));
   while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)

@@ -94,7 +94,7 @@ describe('Dying scheduler processes', () => {
     expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
   });
 
-  it('a process that dies before it records the issue leaves an issue that is found, not created twice', async () => {
+  it('an issue that a process created before it died is found by the next attempt, and is not created a second time', async () => {
     const id = await dueTask();
     await due();
     const [run] = await runsOf(id);
