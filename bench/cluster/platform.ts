@@ -10,13 +10,13 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { verifyLog } from '#domain/lifecycle/audit/tree/verify.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { balance } from '../../test/support/balancer.ts';
 import { startKubernetes } from '../../test/support/fake-kubernetes.ts';
 import { openLightNodes } from '../../test/support/light-nodes.ts';
 import { freePort } from '../../test/support/processes.ts';
 import { auditSettled, idOf } from '../database.ts';
 import { openDispatchDatabase } from '../dispatch-database.ts';
 import { type Server, start } from '../process.ts';
-import { balance } from '../soak/balancer.ts';
 import { organization } from '../soak/platform.ts';
 import { root, service } from '../the-service.ts';
 

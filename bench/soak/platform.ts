@@ -11,12 +11,12 @@ import { setEnterprise } from '#domain/money/billing/operations.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
+import { balance } from '../../test/support/balancer.ts';
 import { openS3 } from '../../test/support/fake-s3.ts';
 import { openReplicated, removeOrigin } from '../../test/support/replicated.ts';
 import { idOf, secretOf } from '../database.ts';
 import { type Server, start } from '../process.ts';
 import { root, service } from '../the-service.ts';
-import { balance } from './balancer.ts';
 import { verifyTree } from './tree.ts';
 
 export const organization = idOf('org', 0);

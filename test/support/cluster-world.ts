@@ -1,9 +1,10 @@
 // An organization whose missions run in pods of a cluster with a stand-in for its API server, and scenarios that Jobs and SandboxClaims share.
 import { expect, it } from 'vitest';
 import { seconds } from '#foundation/clock.ts';
+import { balance } from './balancer.ts';
 import { startKubernetes } from './fake-kubernetes.ts';
 import type { PodProcesses } from './kubernetes-nodes.ts';
-import { openMissionWorld, type Runner } from './mission-world.ts';
+import { kill, openMissionWorld, type Runner } from './mission-world.ts';
 import { compiled, freePort } from './processes.ts';
 
 export type ClusterWorld = Awaited<ReturnType<typeof openClusterWorld>>;
@@ -13,11 +14,13 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
   const missions = await openMissionWorld();
   const cluster = await startKubernetes(missions.folder, nodes ?? [process.execPath, compiled('runner/runner')]);
   cluster.rules.hasSandboxes = hasSandboxes;
-  const port = await freePort();
+  const [port, secondPort] = [await freePort(), await freePort()];
+  /** Address of all relays for pods, like the Service of a Deployment of runners. */
+  const service = await balance([port, secondPort].map((one) => ({ url: `http://127.0.0.1:${one}` })));
   const settings = {
     RUNTIME: 'kubernetes',
     KUBECONFIG: cluster.config,
-    KUBERNETES_RELAY_URL: `http://127.0.0.1:${port}`,
+    KUBERNETES_RELAY_URL: service.url,
     KUBERNETES_RELAY_PORT: String(port),
     KUBERNETES_RUNNER_IMAGE: 'registry.example.com/runner:1',
     KUBERNETES_NETWORK_POLICY: 'ignored',
@@ -34,12 +37,20 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
     await missions.until(async () => started.output.includes('claims runs'));
     return started;
   }
+  /** Kills the runners, and starts two others, whose relays share the connections of pods. Resolves when both claim runs. */
+  async function startTwo(): Promise<[Runner, Runner]> {
+    const first = await restart();
+    const second = start({ KUBERNETES_RELAY_PORT: String(secondPort) });
+    await missions.until(async () => second.output.includes('claims runs'));
+    return [first, second];
+  }
 
   return {
     missions,
     cluster,
     start,
     restart,
+    startTwo,
     /** The runner that `restart` started last. If there is none, a first runner is started. */
     running: async (): Promise<Runner> => runner ?? restart(),
     objectsOf: (runId: string, plural: 'jobs' | 'pods' | 'sandboxclaims') =>
@@ -48,6 +59,7 @@ export async function openClusterWorld(hasSandboxes: boolean, more: Record<strin
       ),
     async close(): Promise<void> {
       await missions.killRunners();
+      service.close();
       await cluster.close();
       await missions.close();
     },
@@ -117,6 +129,21 @@ export function itSurvivesLosses(opened: () => ClusterWorld): void {
     // Waits until the runner has logged that the first mission has left the runner. If the SandboxClaim of the mission was removed while the
     // API server was unavailable, the runner logs an error of the mission instead.
     await missions.until(async () => new RegExp(`^${runId}(:| has left)`, 'm').test(runner.output));
+  });
+
+  it('a mission goes on in its pod, through the relay of another runner, when the runner that has started it is killed', async () => {
+    const { missions, startTwo } = opened();
+    const runners = await startTwo();
+    const runId = await waitingMission();
+    const starter = runners.find(({ output }) => output.includes(runId))!;
+    await kill(starter.process);
+    await missions.say(runId, 'Go on.');
+    const output = runners.map((runner) => runner.output).join('\n');
+    expect(await missions.ended(runId), output).toMatchObject({
+      status: 'completed',
+      lastError: null,
+      sandboxes: [{}],
+    });
   });
 
   it('the work of a mission is saved when its node is drained, and the mission continues with the saved work', async () => {

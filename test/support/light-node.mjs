@@ -1,5 +1,7 @@
 // A node of the stand-in cluster as one process: each of its pods is a scripted runner, which speaks the protocol of a runner in a pod to the relay
 // (ask for the mission, claim, sandbox, heartbeats, end of step and run) and does no work but wait. Killing the process loses all of its pods.
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 
 const { HEARTBEAT_MS = '1000' } = process.env;
@@ -10,14 +12,23 @@ let texts = {};
 /** A request that the platform or the relay refuses for good. */
 class Refused extends Error {}
 
+/** Time without an answer after which a request is repeated. The relay answers a waiting pod earlier. */
+const requestMs = 30_000;
+
+/** Sends a request once. `fetch` would not notice that the first connection of this process is closed (src/runner/network/fetch-parser.ts). */
+const send = (address, headers, body, signal) =>
+  new Promise((resolve, reject) => {
+    const sent = request(address, { method: 'POST', headers, signal, timeout: requestMs }, (response) => {
+      text(response).then((answer) => resolve({ status: response.statusCode, text: answer }), reject);
+    });
+    sent.once('timeout', () => sent.destroy()).once('error', reject);
+    sent.end(JSON.stringify(body));
+  });
+
 async function post(address, token, body, signal) {
   for (let pause = 100; ; pause = Math.min(2 * pause, 2_000)) {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(30_000)]);
-    const request = { method: 'POST', headers, body: JSON.stringify(body), signal: limit };
-    const answer = await fetch(address, request)
-      .then(async (response) => ({ status: response.status, text: await response.text() }))
-      .catch(() => null);
+    const answer = await send(address, headers, body, signal).catch(() => null);
     if (answer && answer.status < 500)
       return { status: answer.status, body: answer.text ? JSON.parse(answer.text) : null };
     await wait(pause, undefined, { signal });

@@ -9,6 +9,7 @@ import { now, seconds } from '#foundation/clock.ts';
 import { silenceMs } from '#limits.ts';
 import { type ClusterWorld, openClusterWorld } from '../../support/cluster-world.ts';
 import { type LightNodes, openLightNodes } from '../../support/light-nodes.ts';
+import { kill } from '../../support/mission-world.ts';
 import { leftIn, startClusterKills } from '../../support/missions-under-kills.ts';
 
 describe.each([
@@ -81,6 +82,15 @@ describe.each([
     await kills.done;
     expect(kills.counts).toMatchObject({ nodes: 1, runners: 1, apiServers: 1 });
     expect(kills.counts.pods).toBeGreaterThan(0);
+    await endOnce(runIds);
+  });
+
+  it('missions in pods end once each, and leave nothing, while two runners share them and their relays, and one runner is killed for good', async () => {
+    const runners = await world.startTwo();
+    const runIds = await start(12, '1500', 4);
+    const claimedBy = ({ output }: { output: string }) => runIds.filter((id) => output.includes(id)).length;
+    const [killed] = runners.sort((one, other) => claimedBy(other) - claimedBy(one));
+    await kill(killed!.process);
     await endOnce(runIds);
   });
 });

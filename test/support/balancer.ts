@@ -1,18 +1,26 @@
-// One address for several processes of the service, of which some may be killed.
+// One address for several processes, of which some may be killed.
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import type { Server } from '../process.ts';
 
-/** @param services Processes; null for one that is killed */
-export async function balance(services: readonly (Server | null)[]) {
+/** A process that listens at this address. */
+interface Backend {
+  url: string;
+}
+
+/** @param processes The processes; null for one that is known to be killed */
+export async function balance(processes: readonly (Backend | null)[]) {
   let turn = 0;
   /** Returns the live processes. Each call begins the list with another process, so that connections are spread over all of them. */
-  const backends = (): Server[] => {
-    const alive = services.filter((one) => one !== null);
+  const backends = (): Backend[] => {
+    const alive = processes.filter((one) => one !== null);
     return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
   };
-  const balancer = createServer((socket) => forward(socket, backends()));
+  const balancer = createServer((socket) => {
+    // A client may be killed before its connection has been forwarded.
+    socket.on('error', () => {});
+    forward(socket, backends());
+  });
   balancer.listen(0, '127.0.0.1');
   await once(balancer, 'listening');
   return {
@@ -22,7 +30,7 @@ export async function balance(services: readonly (Server | null)[]) {
 }
 
 /** Forwards the client's connection to the first backend that accepts a connection. If no backend accepts, the client's connection is closed. */
-function forward(socket: Socket, backends: Server[]): void {
+function forward(socket: Socket, backends: Backend[]): void {
   const [backend, ...others] = backends;
   if (!backend) return void socket.destroy();
   const upstream = connect(Number(new URL(backend.url).port), '127.0.0.1');
