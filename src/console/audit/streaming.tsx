@@ -1,5 +1,5 @@
 // The destination to which the audit log is sent, and whether it accepts events.
-import { useState } from 'preact/hooks';
+import type { Ref } from 'preact';
 import {
   type AuditStreamFieldsFragment,
   auditStream,
@@ -10,6 +10,7 @@ import {
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { useReplacedButton } from '../kit/opened-form.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card, Pill } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
@@ -19,7 +20,7 @@ import { plural, Time } from '../kit/words.tsx';
 
 export function Streaming() {
   const { data, read } = usePolledReading(auditStream, {});
-  const [isChanging, setChanging] = useState(false);
+  const { isOpen: isChanging, setOpen: setChanging, button } = useReplacedButton();
   const [token, setToken] = useShownOnce<string>();
   if (!data) return null;
   const { stream } = data.auditStream;
@@ -51,7 +52,9 @@ export function Streaming() {
       {isChanging ? (
         <Destination stream={stream} saved={saved} close={() => setChanging(false)} />
       ) : (
-        may('organizations:write') && <Actions stream={stream} change={() => setChanging(true)} read={read} />
+        may('organizations:write') && (
+          <Actions stream={stream} button={button} change={() => setChanging(true)} read={read} />
+        )
       )}
     </Card>
   );
@@ -86,13 +89,14 @@ function Health({ stream }: { stream: AuditStreamFieldsFragment }) {
 
 interface ActionsProperties {
   stream: AuditStreamFieldsFragment | null;
+  button: Ref<HTMLButtonElement>;
   change(): void;
   read(): void;
 }
 
-const Actions = ({ stream, change, read }: ActionsProperties) => (
+const Actions = ({ stream, button, change, read }: ActionsProperties) => (
   <div class="actions">
-    <button type="button" class="quiet slim" onClick={change}>
+    <button ref={button} type="button" class="quiet slim" onClick={change}>
       {stream ? 'Change destination' : 'Choose a destination'}
     </button>
     {stream?.state === 'failing' && (

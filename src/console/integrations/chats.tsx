@@ -1,5 +1,4 @@
 // The chats of the organization: connect a workspace, copy the settings of its app, bind channels to projects.
-import { useState } from 'preact/hooks';
 import {
   bindChatChannel,
   type ChatsQuery,
@@ -15,6 +14,7 @@ import { Copy } from '../kit/copy-as.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { RowList } from '../kit/list-view.tsx';
+import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';
@@ -25,7 +25,7 @@ type Chat = ChatsQuery['chatConnections']['data'][number];
 /** The card with the chats of the organization. @param changed Reads the connectors again */
 export function Chats({ changed }: { changed(): void }) {
   const reading = useReading(chats, {});
-  const [isConnecting, setConnecting] = useState(false);
+  const { isOpen: isConnecting, setOpen: setConnecting, button } = useReplacedButton();
   const mayWrite = may('integrations:write');
   const done = () => {
     setConnecting(false);
@@ -33,7 +33,7 @@ export function Chats({ changed }: { changed(): void }) {
     changed();
   };
   const connect = mayWrite && !isConnecting && (
-    <button type="button" class="quiet slim" onClick={() => setConnecting(true)}>
+    <button ref={button} type="button" class="quiet slim" onClick={() => setConnecting(true)}>
       Connect a chat
     </button>
   );
@@ -111,7 +111,7 @@ interface Properties {
 
 function Connection({ chat, read, mayWrite }: Properties) {
   const { integrationId, integration, hookId, problem, channels, eventsAddress, manifest } = chat;
-  const [isRotating, setRotating] = useState(false);
+  const { isOpen: isRotating, setOpen: setRotating, button } = useReplacedButton();
   const name = integration?.displayName ?? integrationId;
   return (
     <>
@@ -150,7 +150,7 @@ function Connection({ chat, read, mayWrite }: Properties) {
         <Copy text={manifest} label="Copy" describes="Copy manifest" />
         <pre class="code">{manifest}</pre>
         {mayWrite && !isRotating && (
-          <button type="button" class="quiet slim" onClick={() => setRotating(true)}>
+          <button ref={button} type="button" class="quiet slim" onClick={() => setRotating(true)}>
             Rotate credentials
           </button>
         )}

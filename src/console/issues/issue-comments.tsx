@@ -1,5 +1,4 @@
 // Comments on an issue, oldest first, and the form for a new one. They steer the mission of the issue.
-import { useState } from 'preact/hooks';
 import {
   commentOnIssue,
   deleteIssueComment,
@@ -12,6 +11,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { ListView } from '../kit/list-view.tsx';
 import { Markdown } from '../kit/markdown.tsx';
+import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt, person } from '../kit/page.ts';
 import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
@@ -42,7 +42,7 @@ export function IssueComments({ issueId, onSaid }: { issueId: string; onSaid(): 
 
 function Comment({ comment, onChanged }: { comment: IssueCommentFragment; onChanged(): void }) {
   const { id, author, authorUserId, runId, body, effect, createdAt, updatedAt } = comment;
-  const [isEdited, setEdited] = useState(false);
+  const { isOpen: isEdited, setOpen: setEdited, button } = useReplacedButton();
   const done = () => {
     setEdited(false);
     onChanged();
@@ -61,7 +61,13 @@ function Comment({ comment, onChanged }: { comment: IssueCommentFragment; onChan
         </span>
         {authorUserId === person && !isEdited && (
           <>
-            <button type="button" class="quiet slim" aria-label="Edit comment" onClick={() => setEdited(true)}>
+            <button
+              ref={button}
+              type="button"
+              class="quiet slim"
+              aria-label="Edit comment"
+              onClick={() => setEdited(true)}
+            >
               Edit
             </button>
             <Action

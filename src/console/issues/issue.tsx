@@ -1,5 +1,4 @@
 // The page of an issue of the built-in tracker: its text, assignee, missions and comments.
-import { useState } from 'preact/hooks';
 import { HistoryLink } from '../audit/history-link.tsx';
 import { assignIssue, type IssueQuery, issue as oneIssue, updateIssue } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
@@ -8,6 +7,7 @@ import { Choice, FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { Markdown } from '../kit/markdown.tsx';
+import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
@@ -102,9 +102,9 @@ function Facts({ issue }: { issue: Issue }) {
 }
 
 function Description({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
-  const [isEdited, setEdited] = useState(false);
+  const { isOpen: isEdited, setOpen: setEdited, button } = useReplacedButton();
   const edit = (
-    <button type="button" class="quiet slim" onClick={() => setEdited(true)}>
+    <button ref={button} type="button" class="quiet slim" onClick={() => setEdited(true)}>
       Edit
     </button>
   );

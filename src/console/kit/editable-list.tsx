@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ListView } from './list-view.tsx';
+import { useReplacedButton } from './opened-form.ts';
 import { Action, Card, Skeleton, StatusMessage } from './pieces.tsx';
 import type { List } from './reading.ts';
 
@@ -25,7 +26,7 @@ interface EditableListProperties<Row> {
 export function EditableList<Row>(properties: EditableListProperties<Row>) {
   const { title, list, mayWrite, add, empty, addForm, children } = properties;
   const [said, say] = useState('');
-  const [isAdding, setAdding] = useState(false);
+  const { isOpen: isAdding, setOpen: setAdding, button } = useReplacedButton();
   const done = (words: string) => {
     say(words);
     setAdding(false);
@@ -37,7 +38,7 @@ export function EditableList<Row>(properties: EditableListProperties<Row>) {
       aside={
         mayWrite &&
         !isAdding && (
-          <button type="button" class={add.class} onClick={() => setAdding(true)}>
+          <button ref={button} type="button" class={add.class} onClick={() => setAdding(true)}>
             {add.label}
           </button>
         )
@@ -65,14 +66,20 @@ interface EditableRowProperties {
 }
 
 export function EditableRow({ name, mayWrite, question, remove, done, changeForm, children }: EditableRowProperties) {
-  const [isChanging, setChanging] = useState(false);
+  const { isOpen: isChanging, setOpen: setChanging, button } = useReplacedButton();
   return (
     <li>
       <div class="next-row wrap">
         {children}
         {mayWrite && !isChanging && (
           <div class="actions">
-            <button type="button" class="quiet slim" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
+            <button
+              ref={button}
+              type="button"
+              class="quiet slim"
+              aria-label={`Change ${name}`}
+              onClick={() => setChanging(true)}
+            >
               Change
             </button>
             <Action label="Delete" describes={`Delete ${name}`} class="danger slim" question={question} act={remove} />

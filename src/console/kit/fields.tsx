@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { FieldError } from './field-error.tsx';
 import type { Form } from './form.ts';
+import { useFocusWhileOpen } from './opened-form.ts';
 import { ErrorNote } from './pieces.tsx';
 
 interface FrameProperties<V> {
@@ -32,6 +33,7 @@ export function FormFrame<V>({
   isDangerous,
   isOff,
 }: FrameProperties<V>) {
+  useFocusWhileOpen(form.element, close !== undefined);
   return (
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (

@@ -1,6 +1,6 @@
 // A form that replaces the button with which it was opened.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useReplacedButton } from './opened-form.ts';
 import { may } from './page.ts';
 
 interface Properties {
@@ -14,7 +14,7 @@ interface Properties {
 }
 
 export function FormToggle({ scope, label, read, children }: Properties) {
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen, setOpen, button } = useReplacedButton();
   const done = () => {
     setOpen(false);
     read();
@@ -23,7 +23,7 @@ export function FormToggle({ scope, label, read, children }: Properties) {
   return (
     may(scope) && (
       <div class="actions">
-        <button type="button" class="quiet slim" aria-label={label} onClick={() => setOpen(true)}>
+        <button ref={button} type="button" class="quiet slim" aria-label={label} onClick={() => setOpen(true)}>
           Change
         </button>
       </div>

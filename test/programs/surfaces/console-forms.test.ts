@@ -86,6 +86,22 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     expect(await page.getByLabel('Task').inputValue()).toBe('Look around.');
   });
 
+  it('a form that a button opens has the focus, and its button has the focus again when the form closes', async () => {
+    const page = await open('/console/audit');
+    const focused = () => page.evaluate('document.activeElement.ariaLabel ?? document.activeElement.textContent');
+    const change = page.getByRole('button', { name: 'Change the retention' });
+    await change.press('Enter');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.type('500\n');
+    await page.getByText('Events are deleted after 500 days.').waitFor();
+    expect(await focused()).toBe('Change the retention');
+    await page.goto('/console/billing');
+    await page.getByRole('button', { name: 'Add budget' }).press('Enter');
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page.getByRole('button', { name: 'Add budget' }).waitFor();
+    expect(await focused()).toBe('Add budget');
+  });
+
   it('a form whose answer was lost takes effect once when it is sent again, and keeps its values without a connection', async () => {
     const page = await open('/console/runs/new');
     const keys: (string | undefined)[] = [];

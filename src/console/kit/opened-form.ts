@@ -1,0 +1,30 @@
+// The focus of forms that a button opens: it moves into the form, and back to the button when the form closes.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+
+const fields = 'input:not([type="radio"]:not(:checked)), select, textarea';
+/** The body has the focus when the focused element was removed or disabled. */
+const hasNoFocus = (): boolean => document.activeElement === document.body;
+
+/** Moves the focus into a form that was opened; then back to the button that opened it, if the page still shows this button. */
+export function useFocusWhileOpen(form: { current: HTMLFormElement | null }, isOpened: boolean): void {
+  useLayoutEffect(() => {
+    if (!isOpened) return;
+    const opener = document.activeElement as HTMLElement;
+    form.current?.querySelector<HTMLElement>(fields)?.focus();
+    return () => {
+      if (opener.isConnected && (hasNoFocus() || form.current?.contains(document.activeElement))) opener.focus();
+    };
+  }, []);
+}
+
+/** The state of a form that replaces the button which opens it. When the form has closed, the new button gets the focus. */
+export function useReplacedButton() {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+  const wasOpen = useRef(false);
+  useLayoutEffect(() => {
+    if (wasOpen.current && !isOpen && hasNoFocus()) button.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  return { isOpen, setOpen, button };
+}
