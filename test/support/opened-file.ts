@@ -1,4 +1,4 @@
-// The program that shows the organization of a file (`open FILE`), in a process without any settings.
+// The command `open`, which shows the organization that an organization file contains, in a process without any settings.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { type Browser, browserOf, visitPage } from './cookie-browser.ts';

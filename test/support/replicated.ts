@@ -17,7 +17,7 @@ export interface DatabaseServer {
   host: string;
   /** Promotes a standby, so that it accepts writes. */
   promote(): Promise<void>;
-  /** Kills the server, like a machine that is lost. */
+  /** Kills the server, as the loss of its machine would. */
   kill(): Promise<void>;
   /** Stops the server as if its machine were hanging; `thaw` resumes the server. */
   freeze(): void;

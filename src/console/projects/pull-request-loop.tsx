@@ -17,7 +17,7 @@ export function PullRequestLoop({ projectId }: { projectId: string }) {
   return (
     <Card title="Pull requests" aside={<Pill status={loop.rounds > 0 ? 'on' : 'off'} />}>
       <p class="muted">{words(loop)}</p>
-      <FormToggle scope="projects:write" label="Change when pull requests continue their missions" read={read}>
+      <FormToggle scope="projects:write" label="Change the limits for pull requests" read={read}>
         {(done) => <Change projectId={projectId} loop={loop} done={done} />}
       </FormToggle>
     </Card>

@@ -64,7 +64,7 @@ async function maskedCopy({ mask }: Platform, content: FileHandle, folder: strin
   return masked === text ? null : writeBeside(folder, masked);
 }
 
-/** A file outside the artifacts folder, where no program of the mission can write. */
+/** Writes a file outside the artifacts folder, so that no program of the mission can change it. */
 async function writeBeside(folder: string, text: string): Promise<FileHandle> {
   const file = path.join(path.dirname(folder), `artifact-${randomUUID()}`);
   await writeFile(file, text, { mode: 0o600 });

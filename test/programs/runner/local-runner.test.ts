@@ -160,7 +160,7 @@ describe('one local runner', () => {
     );
   });
 
-  it('a local runner hides its token and environment from a script without isolation, and says that it has none', async () => {
+  it('a local runner hides its token and environment from a script without isolation, and logs that the script is not isolated', async () => {
     const script =
       'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
     const run = await ended(await mission(script));

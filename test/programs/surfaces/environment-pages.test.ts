@@ -350,7 +350,7 @@ describe.skipIf(typeof launched === 'string')('Environments in the console', () 
     const page = await open(`/projects/${projectId}`);
     const card = page.getByRole('region', { name: 'Pull requests' });
     await card.getByText('up to 5 times within 7 days').waitFor();
-    await card.getByRole('button', { name: 'Change when pull requests continue' }).click();
+    await card.getByRole('button', { name: 'Change the limits for pull requests' }).click();
     await card.getByLabel('Rounds').fill('2');
     await card.getByLabel('Cost in USD').fill('12.5');
     await pages.inspect(page, 'project-pull-requests');

@@ -1,4 +1,4 @@
-// The operator's commands for the embedded database: without a service, alongside one, for backups and for moves to another server.
+// The operator's commands for the embedded database, while the service runs and while it does not: backups, and moves to another server.
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';

@@ -51,7 +51,9 @@ export async function requireConsent(trx: Transaction, orgId: string, people: re
   const found = await sql(`${consentSql} for share`, [orgId], trx);
   if (found.length === 0) throw conflict('The organization does not record missions.');
   if (await isAnyErased(trx, orgId, people))
-    throw conflict('The organization has erased a person who started this mission or a mission that it continues.');
+    throw conflict(
+      'The personal data of a person who started this mission, or an earlier mission that it continues, was erased.',
+    );
 }
 
 /** Prevents parts of recordings from being opened or reported until `trx` ends. */
