@@ -328,7 +328,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
 it.each(['fast', 'plain'] as const)(
   '%s · a statement that timed out delays no other, even if the server still executes it',
   async (driver) => {
-    const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 500, driver });
+    const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 150, driver });
     const endless = 'select pg_sleep(1000)';
     for (const give of [
       () => sql(endless),
