@@ -9,12 +9,11 @@ import { type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtim
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import { typesWithin } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
+import { budgetLeftOf } from '../../work/mission-costs/ceiling.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
-import { costOfTask } from '../../work/runs/cost.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
 import type { RunAgent } from '../../work/runs/model.ts';
 import { isWithheld } from '../../work/runs/states.ts';
@@ -109,8 +108,7 @@ async function claimNext(
     }
     return 'another';
   }
-  const begun = await beginClaimedMinute(trx, runId);
-  if (!begun) return 'another';
+  if (!(await beginClaimedMinute(trx, run))) return 'another';
   const { step } = next;
   await announce(trx, runId);
   return {
@@ -131,7 +129,7 @@ async function claimNext(
     memoryMb: step.environment.memoryMb,
     agent: step.agent,
     step,
-    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - (await costOfTask(trx, begun))),
+    budgetUsd: await budgetLeftOf(trx, run),
     stepTimeoutMs: mission.stepMs,
     answerTimeoutMs: mission.answersMs,
     maxTurns: mission.turns,

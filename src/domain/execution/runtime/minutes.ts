@@ -13,17 +13,16 @@ import { pricePerMinute } from '../../projects/instance-types/prices.ts';
 import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
 import { readMoneyLeft, usd } from '../../work/budgets/money-left.ts';
 import { recordMissionCost } from '../../work/mission-costs/ledger.ts';
-import { parkRun } from '../../work/runs/decisions.ts';
 import { cancelRuns, pauseRun } from '../../work/runs/finish.ts';
 import { lockHeldRun, lockRun } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
 import {
   addMinute,
-  beginPause,
   endPause,
   findDueMinutes,
   findOverduePauses,
   findParkedRuns,
+  parkAtLimit,
 } from '../../work/runs/sandbox-minutes.ts';
 import { isWaiting } from '../../work/runs/states.ts';
 import { isScript } from '../../work/runs/steps.ts';
@@ -71,21 +70,13 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
 }
 
 /**
- * Called when a runtime has claimed the run: begins a minute of the sandbox, and returns the run. If the minute would exceed a limit, parks
- * the run until the limit is raised, and returns null.
+ * Begins a minute of the sandbox for a run that this transaction has claimed, and therefore locked. If the minute would exceed a limit,
+ * parks the run until the limit is raised, and returns false.
  */
-export async function beginClaimedMinute(trx: Transaction, runId: Run['id']): Promise<Run | null> {
-  const run = (await lockRun(trx, { id: runId }))!;
+export async function beginClaimedMinute(trx: Transaction, run: Run): Promise<boolean> {
   const reached = await beginMinute(trx, run, now());
-  if (!reached) return run;
-  await park(trx, run, reached);
-  await pauseRun(trx, run);
-  return null;
-}
-
-async function park(trx: Transaction, run: Run, { parkedBy, reason }: LimitReached): Promise<void> {
-  await parkRun(trx, run, parkedBy, reason);
-  run.parkedReason = reason;
+  if (reached) await parkAtLimit(trx, run, reached);
+  return !reached;
 }
 
 /** Begins and charges the next sandbox minute of each reported run whose current minute is over. Each run has its own transaction. */
@@ -111,9 +102,7 @@ async function continueHeld(trx: Transaction, caller: Caller, held: { runId: str
   if (!reached) return;
   // A script cannot be continued later, so its run is canceled.
   if (await isScript(trx, run.id)) return void (await cancelRuns(trx, { id: run.id }, reached.reason));
-  await park(trx, run, reached);
-  if (run.status === 'running') await beginPause(trx, run, at + graceMs);
-  else await pauseRun(trx, run);
+  await parkAtLimit(trx, run, reached, run.status === 'running' ? at + graceMs : null);
 }
 
 /** Ends the leases of parked runs whose runtimes have not stopped in time. */

@@ -3,8 +3,9 @@
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isWritableSql } from '../../organization/cells/state.ts';
-import { unparkRun } from './decisions.ts';
-import { Run } from './model.ts';
+import { parkRun, unparkRun } from './decisions.ts';
+import { pauseRun } from './finish.ts';
+import { type ParkingLimit, Run } from './model.ts';
 import { heldStates, isInState } from './states.ts';
 
 const batch = 100;
@@ -41,9 +42,16 @@ export async function addMinute(trx: Transaction, id: Run['id'], usd: number, mi
   await sql(addMinuteSql, [id, usd, minuteUntil, now()], trx);
 }
 
-/** Ends the lease of the parked run after a grace period in which its runtime saves the work. */
-export async function beginPause(trx: Transaction, { id }: Run, pausesAt: number): Promise<void> {
-  await Run.patch(trx, { id }, { pausesAt, leaseUntil: pausesAt });
+/** Parks the run, and ends its lease: now, or at `pausesAt`, so that its runtime has time to save the work. */
+export async function parkAtLimit(
+  trx: Transaction,
+  run: Run,
+  { parkedBy, reason }: { parkedBy: ParkingLimit; reason: string },
+  pausesAt: number | null = null,
+): Promise<void> {
+  await parkRun(trx, run, parkedBy, reason);
+  if (pausesAt === null) await pauseRun(trx, { ...run, parkedReason: reason });
+  else await Run.patch(trx, { id: run.id }, { pausesAt, leaseUntil: pausesAt });
 }
 
 /** Lets runtimes claim the parked run. */
