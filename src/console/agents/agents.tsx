@@ -37,11 +37,9 @@ export function Agents() {
             {(agent) => <AgentRow key={agent.id} agent={agent} connected={connected} />}
           </RowList>
         </Card>
-        <div class="column">
-          <ConnectedRuntimes reading={reading}>
-            <a href={pageAt('/runtimes')}>{may('integrations:write') ? 'Connect a runtime' : 'About runtimes'}</a>
-          </ConnectedRuntimes>
-        </div>
+        <ConnectedRuntimes reading={reading}>
+          <a href={pageAt('/runtimes')}>{may('integrations:write') ? 'Connect a runtime' : 'About runtimes'}</a>
+        </ConnectedRuntimes>
       </div>
     </>
   );

@@ -40,9 +40,7 @@ export function Hook({ id: hookId }: { id: string }) {
         {(hook) => (
           <div class="columns">
             <Deliveries hookId={hookId} />
-            <div class="column">
-              <About hook={hook} read={read} />
-            </div>
+            <About hook={hook} read={read} />
           </div>
         )}
       </Loaded>

@@ -47,15 +47,13 @@ export function Hooks() {
             {(hook) => <HookRow key={hook.id} hook={hook} />}
           </RowList>
         </Card>
-        <div class="column">
-          {may('integrations:write') ? (
-            <NewHook read={list.read} />
-          ) : (
-            <Card title="New hook">
-              <p>Owners and admins can create hooks.</p>
-            </Card>
-          )}
-        </div>
+        {may('integrations:write') ? (
+          <NewHook read={list.read} />
+        ) : (
+          <Card title="New hook">
+            <p>Owners and admins can create hooks.</p>
+          </Card>
+        )}
       </div>
     </>
   );

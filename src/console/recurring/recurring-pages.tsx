@@ -114,9 +114,7 @@ const OneOf =
         <Loaded value={one} problem={problem} retry={read} rows={4} height={96}>
           {(one) => (
             <div class="columns">
-              <div class="column">
-                <Edit kind={kind} one={one} read={read} />
-              </div>
+              <Edit kind={kind} one={one} read={read} />
               <div class="column">
                 <Card title="Next missions">
                   {one.enabled && one.upcoming.length > 0 ? (

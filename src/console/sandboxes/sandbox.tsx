@@ -56,21 +56,17 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
       </Card>
       <Metrics detail={detail} />
       <div class="columns">
-        <div class="column">
-          <Log sandboxId={sandboxId} sessions={detail.sessions} news={detail} />
-        </div>
-        <div class="column">
-          <Card title="Activity">
-            {detail.sandbox.logsDeletedAt !== null && detail.liveFragments.length === 0 ? (
-              <Empty>
-                The transcript was deleted <Time at={detail.sandbox.logsDeletedAt} />, under the retention settings of
-                the organization.
-              </Empty>
-            ) : (
-              <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
-            )}
-          </Card>
-        </div>
+        <Log sandboxId={sandboxId} sessions={detail.sessions} news={detail} />
+        <Card title="Activity">
+          {detail.sandbox.logsDeletedAt !== null && detail.liveFragments.length === 0 ? (
+            <Empty>
+              The transcript was deleted <Time at={detail.sandbox.logsDeletedAt} />, under the retention settings of the
+              organization.
+            </Empty>
+          ) : (
+            <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+          )}
+        </Card>
       </div>
     </>
   );

@@ -44,9 +44,7 @@ export function Webhook({ id: endpointId }: { id: string }) {
         {(endpoint) => (
           <div class="columns">
             <WebhookDeliveries endpointId={endpointId} />
-            <div class="column">
-              <About endpoint={endpoint} read={read} />
-            </div>
+            <About endpoint={endpoint} read={read} />
           </div>
         )}
       </Loaded>

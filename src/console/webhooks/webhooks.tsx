@@ -38,7 +38,7 @@ export function Webhooks() {
             {(endpoint) => <EndpointRow key={endpoint.id} endpoint={endpoint} />}
           </RowList>
         </Card>
-        <div class="column">{may('webhooks:write') && <NewEndpoint read={list.read} />}</div>
+        {may('webhooks:write') && <NewEndpoint read={list.read} />}
       </div>
     </>
   );
