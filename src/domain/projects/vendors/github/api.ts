@@ -12,6 +12,7 @@ import {
   problemOfStatus,
   type RateLimit,
   refusedBy,
+  type SendCall,
   unexpectedAnswer,
   type VendorCall,
   type VendorConnection,
@@ -63,16 +64,12 @@ function messageOf(answered: OutboundResponse): string | null {
 }
 
 /** Returns the response with any status, except a rate limit. */
-export async function callGitHub(
-  connection: VendorConnection,
-  path: string,
-  question?: VendorCall,
-): Promise<OutboundResponse> {
+export const callGitHub: SendCall = async (connection, path, question) => {
   const token = await tokenOf(connection);
   const answered = await callAs(connection, token, path, question);
   const target = movedTo(connection, answered);
   return target ? callAs(connection, token, target, question) : answered;
-}
+};
 
 /**
  * The path to which GitHub redirects a request for a renamed or transferred repository. The path contains the id of the repository. Null for any

@@ -9,7 +9,7 @@ import {
   openFetch,
   problemOfStatus,
   type RateLimit,
-  type VendorCall,
+  type SendCall,
   type VendorConnection,
 } from '../connection.ts';
 
@@ -47,28 +47,20 @@ const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>
     : null;
 
 /** Returns the response with any status, except a rate limit. */
-export async function callGitLab(
-  connection: VendorConnection,
-  path: string,
-  question?: VendorCall,
-): Promise<OutboundResponse> {
+export const callGitLab: SendCall = async (connection, path, question) => {
   const answered = await send(connection, path, question);
   const project = /^\/projects\/[^/?]+/.exec(path)?.[0];
   if (!project || !isOfMoved(answered)) return answered;
   const { location = '' } = (await send(connection, project)).headers;
   const id = /\/projects\/\d+(?=$|\?)/.exec(location)?.[0];
   return id ? send(connection, path.replace(project, id), question) : answered;
-}
+};
 
 /** Whether the response concerns a renamed or transferred project: GitLab redirects reads to the project's id, and refuses writes. */
 const isOfMoved = (answered: OutboundResponse): boolean =>
   answered.status === 301 || (answered.status === 405 && /moved projects/.test(wordsOf(answered) ?? ''));
 
-const send = (
-  connection: VendorConnection,
-  path: string,
-  { headers, ...question }: VendorCall = {},
-): Promise<OutboundResponse> =>
+const send: SendCall = (connection, path, { headers, ...question } = {}) =>
   call(connection, path, {
     ...question,
     limitIn,
