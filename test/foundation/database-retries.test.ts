@@ -1,5 +1,5 @@
 // Retries: work that was certainly not applied is repeated within limits, and a permanent refusal is not.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -8,6 +8,8 @@ let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;
 
 beforeAll(async () => {
+  // Retries wait for a random time: here, for the shortest.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
   fresh = await freshDatabase();
   knex = openDatabase({ connection: fresh.connection });
   await knex.raw('create table tries (n integer)');
@@ -20,6 +22,7 @@ beforeAll(async () => {
     end $$`);
 });
 afterAll(async () => {
+  vi.restoreAllMocks();
   await knex.destroy();
   await fresh.drop();
 });

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage/s3.ts';
 import type { Storage } from '#foundation/storage/storage.ts';
@@ -174,7 +174,12 @@ test.skipIf(!existsSync('/dev/full'))(
 );
 
 describe('a bucket', () => {
-  afterEach(() => s3.heal());
+  // The AWS client waits for a random time before each retry: here, for none.
+  beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0));
+  afterEach(() => {
+    vi.restoreAllMocks();
+    s3.heal();
+  });
   /** Waits until `work` fails. Returns the status, which the caller sees, and the message of the cause, which is logged. */
   const met = async (work: Promise<unknown>) => {
     const problem = await work.then(
