@@ -21,7 +21,7 @@ import { pages } from '#limits.ts';
 import { answerBounds, retryDelaysMs, webhookCounts } from './bounds.ts';
 import * as deliveries from './deliveries.ts';
 import { messageIdOf, WebhookDelivery, webhookStatuses } from './model.ts';
-import { EndpointType } from './schema.ts';
+import { EndpointType, endpointId } from './schema.ts';
 import { testEndpoint } from './test-event.ts';
 
 const Status = wordSet('WebhookDeliveryStatus', webhookStatuses, 'State of a delivery.', {
@@ -66,7 +66,6 @@ const timeRule = z
   .min(0)
   .max(Date.UTC(9999, 11, 31));
 const timeArgument = { type: 'EpochMs', validate: { schema: timeRule } } as const;
-const endpointId = { ...pathId, description: 'The id of the endpoint.' } as const;
 const webhookDeliveryId = { ...pathId, description: 'The id of the delivery.' } as const;
 
 builder.queryFields((t) => ({

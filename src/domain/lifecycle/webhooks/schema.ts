@@ -103,7 +103,7 @@ const UpdateRequest = request(
     .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
 );
 
-const endpointId = { ...pathId, description: 'The id of the endpoint.' } as const;
+export const endpointId = { ...pathId, description: 'The id of the endpoint.' } as const;
 
 builder.queryFields((t) => ({
   webhookEndpoints: t.field({
