@@ -44,9 +44,11 @@ export function Chats({ changed }: { changed(): void }) {
         list={listFrom(reading, (data) => data.chatConnections.data)}
         skeleton={<Skeleton rows={1} height={54} />}
         empty={
-          <p>
-            No chat is connected. In a chat, people start missions by mentioning the agent, and steer them in threads.
-          </p>
+          !isConnecting && (
+            <p>
+              No chat is connected. In a chat, people start missions by mentioning the agent, and steer them in threads.
+            </p>
+          )
         }
       >
         {(chat) => (

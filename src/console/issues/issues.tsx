@@ -45,14 +45,14 @@ export function Issues() {
   return (
     <>
       <Heading title="Issues">
+        <CopyAs
+          graphql={`{ issues(limit: 30${words.join('')}) { data { id key title state } nextCursor } }`}
+          client={`client.issues(${words.length > 0 ? JSON.stringify(filters) : ''})`}
+        />
         <CreateLink
           scope="missions:run"
           path={`/issues/new${projectId ? `?projectId=${projectId}` : ''}`}
           label="New issue"
-        />
-        <CopyAs
-          graphql={`{ issues(limit: 30${words.join('')}) { data { id key title state } nextCursor } }`}
-          client={`client.issues(${words.length > 0 ? JSON.stringify(filters) : ''})`}
         />
       </Heading>
       <div class="filters">

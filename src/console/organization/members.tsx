@@ -112,7 +112,7 @@ function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read
         <Accounts member={member} name={name} read={read} />
       </div>
       {may('members:write') ? (
-        <>
+        <div class="actions">
           <RoleSelect
             role={role}
             roles={roles.map(([one]) => one)}
@@ -127,7 +127,7 @@ function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read
             question={`The tokens, sign-ins and claimed agents of ${name} in this organization end, and recurring missions that they set up are disabled.`}
             act={(key) => mutate(deleteMembership, { orgId, userId }, key).then(read)}
           />
-        </>
+        </div>
       ) : (
         <span class="tag">{role}</span>
       )}
@@ -180,28 +180,30 @@ function Invites({ invites, mayErase, read }: InvitesProperties) {
               </div>
             </div>
             <Pill status={status} />
-            {may('members:write') && (status === 'pending' || status === 'expired') && (
-              <Action
-                label="Resend"
-                describes={`Resend the invite of ${email}`}
-                act={async (key) => {
-                  if (status === 'pending') await mutate(revokeInvite, { inviteId: id }, `${key}-1`);
-                  await mutate(createInvite, { email, role }, key);
-                  read();
-                }}
-              />
-            )}
-            {may('members:write') && status === 'pending' && (
-              <Action
-                label="Revoke"
-                describes={`Revoke the invite of ${email}`}
-                class="danger slim"
-                act={(key) => mutate(revokeInvite, { inviteId: id }, key).then(read)}
-              />
-            )}
-            {mayErase && (status === 'revoked' || status === 'expired') && (
-              <Erase person={email} name={email} read={read} />
-            )}
+            <div class="actions">
+              {may('members:write') && (status === 'pending' || status === 'expired') && (
+                <Action
+                  label="Resend"
+                  describes={`Resend the invite of ${email}`}
+                  act={async (key) => {
+                    if (status === 'pending') await mutate(revokeInvite, { inviteId: id }, `${key}-1`);
+                    await mutate(createInvite, { email, role }, key);
+                    read();
+                  }}
+                />
+              )}
+              {may('members:write') && status === 'pending' && (
+                <Action
+                  label="Revoke"
+                  describes={`Revoke the invite of ${email}`}
+                  class="danger slim"
+                  act={(key) => mutate(revokeInvite, { inviteId: id }, key).then(read)}
+                />
+              )}
+              {mayErase && (status === 'revoked' || status === 'expired') && (
+                <Erase person={email} name={email} read={read} />
+              )}
+            </div>
           </li>
         ))}
       </ul>

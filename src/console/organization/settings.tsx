@@ -75,7 +75,7 @@ function Name({ organization, mayChange, read }: NameProps) {
     },
   });
   return (
-    <Card title="Name">
+    <Card title="Organization">
       {mayChange ? (
         <FormFrame form={form} action="Save name" labels={{ name: 'Name', slug: 'Slug' }}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
