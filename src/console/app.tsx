@@ -3,7 +3,7 @@
 import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
-import { nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
+import { menuMarkOf, nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
 import { InboxCount } from './inbox/inbox-count.tsx';
 import { BrowserNews } from './kit/browser-news.tsx';
 import { Connection, loaded, SignedOut } from './kit/connection.tsx';
@@ -104,9 +104,8 @@ function Marks() {
   const { path } = useLocation();
   useLayoutEffect(() => {
     for (const link of document.querySelectorAll('.menu nav a')) {
-      const address = link.getAttribute('href')!;
-      if (path === address) link.setAttribute('aria-current', 'page');
-      else if (path.startsWith(`${address}/`)) link.setAttribute('aria-current', 'true');
+      const mark = menuMarkOf(path, link.getAttribute('href')!);
+      if (mark) link.setAttribute('aria-current', mark);
       else link.removeAttribute('aria-current');
     }
     for (const link of document.querySelectorAll<HTMLAnchorElement>('.switcher a[data-base]'))

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { nearestPage } from '#surfaces/console/pages.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
@@ -49,7 +50,21 @@ it('200 · two tabs show two organizations, and the last one opened is the perso
 it('200 · the switcher links to the same page of the other organization; from a record it links to the list', async () => {
   expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
   expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
+  expect(['/tasks/sch_1', '/sandboxes/sbx_1', '/attempts/atg_1'].map(nearestPage)).toEqual([
+    '/schedules',
+    '/runs',
+    '/runs',
+  ]);
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);
+});
+
+it('200 · the menu marks the page, or the list to which the page belongs', async () => {
+  const marked = async (path: string) =>
+    [...(await get(path)).body.matchAll(/href="([^"]*)" aria-current="(\w+)"/g)].map(([, ...mark]) => mark);
+  expect(await marked('/console/o/acme/schedules')).toEqual([['/console/o/acme/schedules', 'page']]);
+  expect(await marked('/console/o/acme/tasks/new')).toEqual([['/console/o/acme/schedules', 'true']]);
+  expect(await marked('/console/o/globex/projects/new')).toEqual([['/console/o/globex/projects', 'true']]);
+  expect(await marked('/console/sessions')).toEqual([['/console/sessions', 'page']]);
 });
 
 it('303 · a URL without an organization redirects to the organization of its record, or else to the organization that was opened last', async () => {

@@ -11,7 +11,15 @@ import { answer, answerHtml, type Exchange, type Headers } from '#foundation/htt
 import type { Problem } from '#foundation/problem.ts';
 import { isShowingFile } from '#foundation/read-only.ts';
 import { type IconName, icons } from './icons.ts';
-import { accountAddress, type MenuGroup, nearestPage, operationsAddress, pageEntries, personPages } from './pages.ts';
+import {
+  accountAddress,
+  type MenuGroup,
+  menuMarkOf,
+  nearestPage,
+  operationsAddress,
+  pageEntries,
+  personPages,
+} from './pages.ts';
 import { files } from './style.ts';
 
 /** The signed-in person of a page. */
@@ -55,10 +63,7 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
 /** Entry of the menu: a URL, a name, and scopes of which one suffices; without scopes it is shown to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
-/**
- * The entries of the menu by group. For a person without an organization, the entries link to pages which say that an organization is
- * missing.
- */
+/** The entries of the menu by group. Without an organization, they link to pages which say that an organization is missing. */
 function placesOf({
   organization,
   person,
@@ -204,13 +209,6 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
-/**
- * The value of `aria-current` for a menu entry: `page` on the entry's own page, `true` on a page below it, such as the result of a form,
- * and null elsewhere.
- */
-const markOf = (path: string, place: string): 'page' | 'true' | null =>
-  path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
-
 /** The icon of a page, by the last part of its URL. */
 const icon = (address: string): Html =>
   html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[address.slice(address.lastIndexOf('/') + 1) as IconName]}"/></svg>`;
@@ -220,7 +218,7 @@ const navigation = ({ visitor, path }: Menu): Html => html`<div class="menu" id=
   ([name, places]) =>
     html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, rules]) => {
       if (visitor.organization && rules?.every((rule) => !admits(visitor.caller, rule))) return null;
-      const mark = markOf(path, address);
+      const mark = menuMarkOf(path, address);
       return html`<li><a href="${address}"${mark && html` aria-current="${mark}"`}>${icon(address)}${label}</a></li>`;
     })}</ul>`,
 )}<h2>Developers</h2><ul><li><a href="/reference">${icon('/reference')}API reference</a></li><li><a href="/graphql">${icon('/graphql')}GraphiQL</a></li></ul></nav>
@@ -238,7 +236,7 @@ export const formError = (message: string | null | undefined): Html | null =>
 export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor): Promise<void> {
   const place = placesOf(visitor)
     .flatMap(([, places]) => places)
-    .find(([address]) => markOf(exchange.path, address));
+    .find(([address]) => menuMarkOf(exchange.path, address));
   const title = place?.[1] ?? product;
   const body = html`<h1>${title}</h1>
   <section class="card">

@@ -165,12 +165,36 @@ export const operationsAddress = '/console/operations';
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);
 
+/** Lists of records whose pages have another first part of the address than the list. */
+const lists: Readonly<Record<string, PageAddress>> = {
+  '/tasks': '/schedules',
+  '/automations': '/schedules',
+  '/attempts': '/runs',
+  '/sandboxes': '/runs',
+};
+
+/** The address of the list to which the page belongs, if there is such a list. */
+const listOf = (address: string): string => {
+  const first = `/${address.split('/')[1]}`;
+  return lists[first] ?? first;
+};
+
+/**
+ * Returns the value of `aria-current` for the menu entry with the URL `entry`: `page` on the entry's own page, `true` on a page that belongs
+ * to it, such as the page of a record or the result of a form, and null elsewhere.
+ */
+export function menuMarkOf(path: string, entry: string): 'page' | 'true' | null {
+  if (path === entry) return 'page';
+  const base = /^\/console(?:\/o\/[^/]+)?/.exec(path)?.[0] ?? '';
+  return path.startsWith(`${entry}/`) || base + listOf(path.slice(base.length)) === entry ? 'true' : null;
+}
+
 /**
  * Returns the page that a person gets when switching from this page to another organization. It is the same page. In place of the page of
  * one record, it is the list of such records, or the inbox if there is no such list.
  */
 export function nearestPage(address: string): PageAddress {
-  const names = [address, `/${address.split('/')[1]}`];
+  const names = [address, listOf(address)];
   const isFixed = (name: string): name is PageAddress => name in organizationPages && !name.includes(':');
   return names.find(isFixed) ?? '/inbox';
 }
