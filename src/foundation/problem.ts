@@ -129,13 +129,7 @@ export const modelRequired = problemFactory('validation', 'No model', 'model_req
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
 export const leaseLost = problemFactory('validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>
-  problemFactory(
-    'validation',
-    'Payload too large',
-    'payload_too_large',
-  )(`The body is limited to ${limit} bytes.`, {
-    headers: { connection: 'close' },
-  });
+  problemFactory('validation', 'Payload too large', 'payload_too_large')(`The body is limited to ${limit} bytes.`);
 export const unsupportedMediaType = problemFactory('validation', 'Unsupported media type', 'unsupported_media_type');
 /** 421: the request was sent to a host that this service does not have (RFC 9110 §15.5.20). */
 export const misdirectedRequest = () =>

@@ -1,9 +1,10 @@
-// A server that shuts down under load answers every request, and the clients of the server then close their connections themselves.
+// A server that shuts down under load answers every request, and the clients of the server then close their connections themselves. A
+// client whose body is refused gets the response although it still sends.
 import { Agent, type IncomingMessage, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expect, it } from 'vitest';
-import { createHttpServer, prepareDrain } from '#foundation/http/http.ts';
+import { expect, it, vi } from 'vitest';
+import { answer, createHttpServer, prepareDrain, readBody } from '#foundation/http/http.ts';
 
 it('a draining server answers its busy clients, which then disconnect, and finishes responses that it has started', async () => {
   let finish: () => unknown = () => {};
@@ -43,3 +44,55 @@ it('a draining server answers its busy clients, which then disconnect, and finis
   await expect(get('/')).rejects.toThrow();
   agent.destroy();
 });
+
+it.each([
+  ['is declared', 'content-length: 20\r\n\r\n0123456789', '0123456789'],
+  ['is not declared', 'transfer-encoding: chunked\r\n\r\n14\r\n01234567890123456789\r\n', '0\r\n\r\n'],
+])(
+  '413 · a body whose length %s is refused while the client sends; after its end the connection serves the next request',
+  async (_, begin, rest) => {
+    const { socket, received, close } = await openRefusing();
+    const post = 'POST / HTTP/1.1\r\nhost: x\r\n';
+    socket.write(post + begin);
+    await vi.waitFor(() => expect(received()).toContain('HTTP/1.1 413'));
+    socket.write(`${rest + post}content-length: 2\r\n\r\nok`);
+    await vi.waitFor(() => expect(received()).toMatch(/HTTP\/1.1 200[\s\S]*ok$/));
+    close();
+  },
+);
+
+it('413 · a client that does not end a refused body is disconnected after five seconds', async () => {
+  const { socket, received, close } = await openRefusing();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 20\r\n\r\n0123456789');
+  while (!received().includes('HTTP/1.1 413')) await new Promise(setImmediate);
+  vi.advanceTimersByTime(4_999);
+  expect(socket.closed).toBe(false);
+  vi.advanceTimersByTime(1);
+  await closed;
+  vi.useRealTimers();
+  close();
+});
+
+/** A server that takes bodies of at most ten bytes and returns them, and a connection to it. */
+async function openRefusing() {
+  const server = createHttpServer(async (req, res) => {
+    const exchange = { req, res, path: '/', search: '', requestId: 'req_1', address: '127.0.0.1' };
+    await readBody(exchange, 10).then(
+      (body) => answer(exchange, 200, body),
+      ({ status, headers }) => answer(exchange, status, undefined, headers),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (part) => {
+    text += part;
+  });
+  const close = () => {
+    socket.destroy();
+    server.close();
+  };
+  return { socket, received: () => text, close };
+}

@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream';
 import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
 import { refuseLoneSurrogates } from '../lone-surrogates.ts';
@@ -24,6 +25,8 @@ const keepAliveTimeout = seconds(65);
 const headersTimeout = seconds(66);
 /** Time limit for a body, except an upload. */
 const bodyTimeoutMs = seconds(60);
+/** How long the rest of a refused body is still read and discarded. */
+const lingerMs = seconds(5);
 
 /** Time limit for a client to read a response, or an event. */
 export const deliveryMs = seconds(60);
@@ -157,24 +160,38 @@ export async function readBody(
       headers: { 'accept-encoding': 'identity' },
     });
   }
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (Number(req.headers['content-length'] ?? 0) > limit) {
+    discardRest(req);
+    throw tooLarge(limit);
+  }
   const chunks: Buffer[] = [];
   let size = 0;
   const late = setTimeout(() => req.destroy(invalid('The body did not arrive in time.')), bodyTimeoutMs);
   try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
+    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
       each?.(chunk);
       if (size <= kept) chunks.push(chunk);
     }
   } catch (error) {
+    discardRest(req);
     // A client that disconnects, during or after its request, is not a failure of the service.
     throw error instanceof Problem ? error : invalid('The connection ended before the whole body arrived.');
   } finally {
     clearTimeout(late);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+/**
+ * Reads and discards the rest of a refused body for a moment: if the connection was closed while the client sends, the client might lose the
+ * response (RFC 9112 §9.6).
+ */
+function discardRest(req: IncomingMessage): void {
+  const late = setTimeout(() => req.socket.destroy(), lingerMs);
+  finished(req, () => clearTimeout(late));
+  req.resume();
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
