@@ -64,6 +64,24 @@ it('the harnesses of a machine are each reported as missing, with the reason, if
   expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
 });
 
+it('the error of a harness that crashes is the reason, and not the version of Node.js or Bun, which is the last line', async () => {
+  const lines = [
+    "EACCES: permission denied, mkdir '/tmp/x'",
+    '    path: "/tmp/x",',
+    '',
+    'Bun v1.3.14 (Linux x64 baseline)',
+  ];
+  const bun = put('bun', `cat >&2 <<'END'\n${lines.join('\n')}\nEND\nexit 1`);
+  const node = put('node', `'${process.execPath}' --eval 'throw new TypeError("no key")'`);
+  for (const [program, why] of [
+    [bun, lines[0]],
+    [node, 'TypeError: no key'],
+  ]) {
+    const { missing } = await discover({ CLAUDE_CODE_PROGRAM: program }, { run: runDirectly });
+    expect(missing[0]!.why).toBe(`${program} cannot be run: ${why}`);
+  }
+});
+
 describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
   const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];

@@ -23,9 +23,16 @@ export const runDirectly: RunProgram = async (program, args) => {
   }
 };
 
-/** The reason in the output of a failed program: its last line, except for lines in which Docker refers to its help. */
-export const reasonOf = (error: Error): string =>
-  error.message.split('\n').findLast((line) => line.trim() && !/^(Run|See) '/.test(line)) ?? error.message;
+/**
+ * The reason in the output of a failed program: its last line, except for lines in which Docker refers to its help. Node.js and Bun print
+ * their version after an error that nobody handled, so there the reason is the error.
+ */
+export function reasonOf({ message }: Error): string {
+  const lines = message.split('\n').filter((line) => line.trim() && !/^(Run|See) '/.test(line));
+  const isCrash = /^(Node\.js|Bun) v\d/.test(lines.at(-1) ?? '');
+  const error = isCrash ? lines.findLast((line) => /^(\w*[Ee]rror|E[A-Z]{2,})\b.*: /.test(line)) : undefined;
+  return error ?? lines.at(-1) ?? message;
+}
 
 export const inPath = (name: string, folders = ''): string | undefined =>
   folders
