@@ -11,6 +11,7 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
+import { useReplacedButton } from '../kit/focus.ts';
 import { useForm } from '../kit/form.ts';
 import { ListView } from '../kit/list-view.tsx';
 import { may } from '../kit/page.ts';
@@ -119,7 +120,7 @@ interface RowProperties extends Properties {
 function VersionRow({ agent, version, all, read }: RowProperties) {
   const { number, note, author, createdAt } = version;
   const { id: agentId } = agent;
-  const [isTrying, setTrying] = useState(false);
+  const { isOpen: isTrying, setOpen: setTrying, button } = useReplacedButton();
   const isPresent = number === agent.version;
   return (
     <li>
@@ -136,6 +137,7 @@ function VersionRow({ agent, version, all, read }: RowProperties) {
           <div class="actions">
             {!isTrying && number !== agent.trialVersion && (
               <button
+                ref={button}
                 type="button"
                 class="quiet slim"
                 aria-label={`Try version ${number}`}

@@ -9,8 +9,8 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
+import { useReplacedButton } from '../kit/focus.ts';
 import { useForm } from '../kit/form.ts';
-import { useReplacedButton } from '../kit/opened-form.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card, Pill } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';

@@ -12,9 +12,9 @@ import {
 import { mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
+import { useReplacedButton } from '../kit/focus.ts';
 import { type Form, useForm } from '../kit/form.ts';
 import { RowList } from '../kit/list-view.tsx';
-import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { listFrom, useReading } from '../kit/reading.ts';

@@ -8,10 +8,10 @@ import {
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame, Text } from '../kit/fields.tsx';
+import { useReplacedButton } from '../kit/focus.ts';
 import { useForm } from '../kit/form.ts';
 import { ListView } from '../kit/list-view.tsx';
 import { Markdown } from '../kit/markdown.tsx';
-import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt, person } from '../kit/page.ts';
 import { Action, Card, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';

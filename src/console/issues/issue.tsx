@@ -4,10 +4,10 @@ import { assignIssue, type IssueQuery, issue as oneIssue, updateIssue } from '..
 import { ask, mutate } from '../kit/client.ts';
 import { Copy, CopyAs } from '../kit/copy-as.tsx';
 import { Choice, FormFrame } from '../kit/fields.tsx';
+import { useReplacedButton } from '../kit/focus.ts';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { Markdown } from '../kit/markdown.tsx';
-import { useReplacedButton } from '../kit/opened-form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';

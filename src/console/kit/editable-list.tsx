@@ -1,8 +1,8 @@
 // A card with a list whose entries are added, changed and deleted in place, such as budgets and secrets.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { useReplacedButton } from './focus.ts';
 import { ListView } from './list-view.tsx';
-import { useReplacedButton } from './opened-form.ts';
 import { Action, Card, Skeleton, StatusMessage } from './pieces.tsx';
 import type { List } from './reading.ts';
 

@@ -2,8 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { FieldError } from './field-error.tsx';
+import { useFocusWhileOpen } from './focus.ts';
 import type { Form } from './form.ts';
-import { useFocusWhileOpen } from './opened-form.ts';
 import { ErrorNote } from './pieces.tsx';
 
 interface FrameProperties<V> {

@@ -1,6 +1,6 @@
 // A form that replaces the button with which it was opened.
 import type { ComponentChildren } from 'preact';
-import { useReplacedButton } from './opened-form.ts';
+import { useReplacedButton } from './focus.ts';
 import { may } from './page.ts';
 
 interface Properties {

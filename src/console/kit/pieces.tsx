@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { IconName } from '../../surfaces/console/icons.ts';
 import { type ProblemBody, problemOf } from './client.ts';
+import { useFocusAfterAction } from './focus.ts';
 import { Icon } from './icon.tsx';
 import { ScrollBlock } from './scroll-block.tsx';
 
@@ -176,6 +177,7 @@ interface ActionProperties {
 export function Action({ label, describes, class: name = 'quiet slim', question, dataKey, act }: ActionProperties) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const button = useFocusAfterAction(isBusy);
   const dialog = useRef<HTMLDialogElement>(null);
   const key = useRef(crypto.randomUUID());
   const run = () => {
@@ -192,6 +194,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
   return (
     <div class="action">
       <button
+        ref={button}
         type="button"
         class={name}
         disabled={isBusy}

@@ -237,8 +237,11 @@ describe.skipIf(typeof launched === 'string')('Forms of the console', () => {
     await expect
       .poll(async () => (await asked(`{ scheduledTask(id: "${id}") { labels } }`)).scheduledTask.labels)
       .toEqual(['care', 'weekly']);
-    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause' }).press('Enter');
     await page.getByText('The schedule is paused.').waitFor();
+    // The button was disabled while it was busy. It has the focus again, so that the next key does not begin at the top of the page.
+    const resume = page.getByRole('button', { name: 'Resume' });
+    await expect.poll(() => resume.evaluate((one) => one === one.ownerDocument.activeElement)).toBe(true);
     await pages.inspect(page, 'task');
     await page.getByRole('link', { name: 'Duplicate' }).click();
     await page.getByRole('heading', { name: 'Create a scheduled task' }).waitFor();

@@ -1,4 +1,5 @@
-// The focus of forms that a button opens: it moves into the form, and back to the button when the form closes.
+// The focus of buttons and of the forms that they open: it moves into the form, and back to the button when the form closes or the action
+// of the button is done.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 const fields = 'input:not([type="radio"]:not(:checked)), select, textarea';
@@ -15,6 +16,17 @@ export function useFocusWhileOpen(form: { current: HTMLFormElement | null }, isO
       if (opener.isConnected && (hasNoFocus() || form.current?.contains(document.activeElement))) opener.focus();
     };
   }, []);
+}
+
+/** Gives a button the focus again that it lost when it was disabled during its action. */
+export function useFocusAfterAction(isBusy: boolean) {
+  const button = useRef<HTMLButtonElement>(null);
+  const wasBusy = useRef(false);
+  useLayoutEffect(() => {
+    if (wasBusy.current && !isBusy && hasNoFocus()) button.current?.focus({ preventScroll: true });
+    wasBusy.current = isBusy;
+  }, [isBusy]);
+  return button;
 }
 
 /** The state of a form that replaces the button which opens it. When the form has closed, the new button gets the focus. */
