@@ -54,7 +54,7 @@ export async function openFile<Config extends { addresses: Addresses }, Services
     return closed;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => void close().finally(() => process.exit(front ? 0 : 130)));
+    process.on(signal, () => void close().finally(() => process.exit(front ? 0 : 130)));
   try {
     const services = await opening;
     await migrate(database());
@@ -71,8 +71,10 @@ export async function openFile<Config extends { addresses: Addresses }, Services
     if (process.stdin.isTTY)
       createInterface({ input: process.stdin }).on('line', () => void link().then((url) => console.log(url)));
   } catch (error) {
-    if (!closed) await close();
-    throw error;
+    const isEnding = closed !== undefined;
+    await close();
+    // A signal that ends the service while the file is opened makes the opening fail, which is no error.
+    if (!isEnding) throw error;
   }
 }
 

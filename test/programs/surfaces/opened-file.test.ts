@@ -1,9 +1,9 @@
 // `open FILE` shows the console of an organization that is stored in a file: read-only, in a process without a database of its own.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { packOrganization } from '#domain/lifecycle/organization-files/pack.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
@@ -116,12 +116,26 @@ describe('Opened organization files', () => {
   it('the folder of an opened organization file is deleted when the program ends', async () => {
     expect(folders()).toHaveLength(1);
     const ended = once(program, 'exit');
-    program.kill('SIGINT');
+    // Ctrl-C reaches the program twice if npm has started it: from the terminal, and from npm.
+    for (const signal of ['SIGINT', 'SIGINT'] as const) program.kill(signal);
     expect([await ended, folders()]).toEqual([[0, null], []]);
   });
 });
 
 describe('Organization files that cannot be opened', () => {
+  // The account of the embedded database can enter the folder.
+  beforeAll(() => chmodSync(top, 0o711));
+
+  it('opening an organization file can be interrupted, which deletes its folder and reports no error', async () => {
+    const interrupted = startOpening(file, secret, top);
+    const text = textOf(interrupted);
+    await vi.waitFor(() =>
+      expect(folders().map((name) => existsSync(path.join(top, name, 'database/data/postmaster.pid')))).toEqual([true]),
+    );
+    for (const signal of ['SIGTERM', 'SIGTERM'] as const) interrupted.kill(signal);
+    expect([await text, interrupted.exitCode, folders()]).toEqual(['', 130, []]);
+  });
+
   it('an organization file that cannot be opened is refused with the reason, and its folder is deleted', async () => {
     const refused = startOpening(file, 'x'.repeat(20), top);
     expect(await textOf(refused)).toBe(
