@@ -24,6 +24,9 @@ export const freshDatabase = (): Promise<FreshDatabase> => create(inject('testSe
 /** A database without tables. */
 export const emptyDatabase = (): Promise<FreshDatabase> => create('template0');
 
+/** Time limit for the template to be created and copied, in tries of 25 milliseconds. */
+const maxTries = 2_400;
+
 /** Copies a database to which nobody is connected. */
 async function create(template: string): Promise<FreshDatabase> {
   const { connection, prefix } = inject('testServer');
@@ -33,8 +36,8 @@ async function create(template: string): Promise<FreshDatabase> {
       await asAdmin(`create database ${database} template ${template} strategy file_copy`);
       break;
     } catch (error) {
-      // The error 55006 means that another process is copying the template at this moment.
-      if ((error as { code?: string }).code !== '55006' || tries === 200) throw error;
+      // The error 55006 means that another process is copying the template at this moment, and 3D000 that its schema is not complete yet.
+      if (!['55006', '3D000'].includes(String((error as { code?: unknown }).code)) || tries === maxTries) throw error;
       await wait(25);
     }
   }

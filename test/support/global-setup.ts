@@ -40,9 +40,17 @@ export const careless = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [{ server, prefix, template }] = await Promise.all([openTemplate(), buildConsole()]);
+  const [server] = await Promise.all([openServer(), buildConsole()]);
+  const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
+  const template = `${prefix}template`;
+  // The workers load their modules meanwhile; a test file that needs the template waits for it.
+  const migrated = createTemplate(server.connection, template).catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
   project.provide('testServer', { connection: server.connection, prefix, template });
   return async () => {
+    await migrated;
     await asAdmin(server.connection, `alter database ${template} with is_template false`);
     const left = await asAdmin(
       server.connection,
@@ -53,17 +61,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-async function openTemplate() {
-  const server = await openServer();
-  const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
-  const template = `${prefix}template`;
-  await asAdmin(server.connection, `create database ${template}`);
-  const knex = openDatabase({ connection: { ...server.connection, database: template } });
+/** Creates the template under another name, and renames it when its schema is complete. */
+async function createTemplate(connection: DatabaseConnection, template: string): Promise<void> {
+  const unfinished = `${template}_unfinished`;
+  await asAdmin(connection, `create database ${unfinished}`);
+  const knex = openDatabase({ connection: { ...connection, database: unfinished } });
   await migrate(knex);
   await knex.destroy();
   // The template database refuses all connections, because PostgreSQL cannot copy a database while somebody is connected to it.
-  await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
-  return { server, prefix, template };
+  await asAdmin(connection, `alter database ${unfinished} with is_template true allow_connections false`);
+  await asAdmin(connection, `alter database ${unfinished} rename to ${template}`);
 }
 
 async function openServer(): Promise<{ connection: DatabaseConnection; close: () => Promise<void> }> {
