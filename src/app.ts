@@ -117,7 +117,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
 
 /**
  * Names of surfaces whose requests need no origin for the audit log: their root fields or methods set it (graph/exposure.ts,
- * surfaces/a2a/surface.ts), or they change no audited record.
+ * surfaces/a2a/handler.ts), or they change no audited record.
  */
 const withoutOrigin: ReadonlySet<string> = new Set([
   ...['rest', 'graphql', 'mcp', 'a2a', 'events'],
