@@ -18,25 +18,22 @@ export function useFocusWhileOpen(form: { current: HTMLFormElement | null }, isO
   }, []);
 }
 
-/** Gives a button the focus again that it lost when it was disabled during its action. */
-export function useFocusAfterAction(isBusy: boolean) {
+/** The button that gets the focus when `isAway` ends, if the focus was lost meanwhile. */
+function useFocusBack(isAway: boolean, options?: FocusOptions) {
   const button = useRef<HTMLButtonElement>(null);
-  const wasBusy = useRef(false);
+  const wasAway = useRef(false);
   useLayoutEffect(() => {
-    if (wasBusy.current && !isBusy && hasNoFocus()) button.current?.focus({ preventScroll: true });
-    wasBusy.current = isBusy;
-  }, [isBusy]);
+    if (wasAway.current && !isAway && hasNoFocus()) button.current?.focus(options);
+    wasAway.current = isAway;
+  }, [isAway]);
   return button;
 }
+
+/** Gives a button the focus again that it lost when it was disabled during its action. */
+export const useFocusAfterAction = (isBusy: boolean) => useFocusBack(isBusy, { preventScroll: true });
 
 /** The state of a form that replaces the button which opens it. When the form has closed, the new button gets the focus. */
 export function useReplacedButton() {
   const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const wasOpen = useRef(false);
-  useLayoutEffect(() => {
-    if (wasOpen.current && !isOpen && hasNoFocus()) button.current?.focus();
-    wasOpen.current = isOpen;
-  }, [isOpen]);
-  return { isOpen, setOpen, button };
+  return { isOpen, setOpen, button: useFocusBack(isOpen) };
 }
