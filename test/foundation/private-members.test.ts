@@ -14,7 +14,12 @@ interface Wire extends Record<'parse' | 'bind' | 'describe' | 'execute' | 'sync'
   parsedStatements: Record<string, string>;
 }
 /** A pg connection with its private members. */
-let client: { connection: Wire; _activeQuery: unknown; query(query: object): Promise<unknown> };
+let client: {
+  connection: Wire;
+  connectionParameters: { query_timeout: number };
+  _activeQuery: unknown;
+  query(query: object): Promise<unknown>;
+};
 
 beforeAll(async () => {
   fresh = await emptyDatabase();
@@ -64,6 +69,35 @@ it('pg calls the methods of a query object that the data layer implements, and e
   expect(called).toEqual(['handleRowDescription', 'handleDataRow', 'handleCommandComplete']);
   expect(client._activeQuery).toBeNull();
 });
+
+it.each([
+  { query_timeout: 0, isReplaced: false },
+  { query_timeout: 60_000, isReplaced: true },
+])(
+  'pg replaces the callback of a query object to limit its time: with query_timeout $query_timeout, $isReplaced',
+  async (limit) => {
+    const { isReplaced, ...settings } = limit;
+    Object.assign(client.connectionParameters, settings);
+    await new Promise<void>((resolve) => {
+      const callback = () => resolve();
+      const query = {
+        callback,
+        submit: (connection: Wire) => {
+          connection.parse({ name: '', text: 'select 1' });
+          connection.bind({ statement: '', values: [] });
+          connection.execute({});
+          connection.sync();
+        },
+        handleDataRow() {},
+        handleCommandComplete() {},
+        handleReadyForQuery: () => query.callback(),
+      };
+      void client.query(query);
+      expect(query.callback !== callback).toBe(isReplaced);
+    });
+    client.connectionParameters.query_timeout = 0;
+  },
+);
 
 it('pg-protocol passes each message to handlePacket with its offset, code and length', () => {
   const parser = new Parser() as unknown as { handlePacket(...place: unknown[]): object; parse: Parser['parse'] };

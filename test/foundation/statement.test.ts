@@ -10,6 +10,7 @@ import {
   transaction,
   watchStatements,
 } from '#foundation/postgres/database.ts';
+import { sendStatement } from '#foundation/postgres/statement.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
@@ -341,3 +342,22 @@ it.each(['fast', 'plain'] as const)(
     await impatient.destroy();
   },
 );
+
+// V8 allocates the function with which pg replaces the callback in the old generation, where it would keep the rows in memory.
+it('pg does not replace the callback of a statement, although the connection has a time limit', async () => {
+  const limited = knexFactory({ client: 'pg', connection: { ...fresh.connection, query_timeout: 60_000 } as never });
+  const client = await limited.client.acquireConnection();
+  const { query } = client;
+  let isReplaced: boolean | undefined;
+  client.query = (message: { callback: unknown }) => {
+    const { callback } = message;
+    query.call(client, message);
+    isReplaced = message.callback !== callback;
+  };
+  expect(await sendStatement(client, [{ text: 'select 1 as n', values: [[]] }], true)).toEqual([[{ n: 1 }]]);
+  expect(isReplaced).toBe(false);
+  expect(client.connectionParameters.query_timeout).toBe(60_000);
+  client.query = query;
+  await limited.client.releaseConnection(client);
+  await limited.destroy();
+});

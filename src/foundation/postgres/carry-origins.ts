@@ -23,7 +23,10 @@ export function carryOrigins(client: Knex.Client): void {
   const { transaction: open, _query: send } = own;
   own.transaction = function (this: Client, ...settings: Parameters<typeof open>) {
     const trx = open.apply(this, settings) as unknown as Begins;
-    trx.begin = (connection) => trx.query(connection, beginSql());
+    // The function has a name of its own, because V8 allocates a function that is written in an assignment to a property in the old
+    // generation, where it would keep the transaction in memory (statement.ts).
+    const begin: Begins['begin'] = (connection) => trx.query(connection, beginSql());
+    trx.begin = begin;
     return trx as never;
   };
   // This method does not get the statements of transactions, because the client of a transaction is a copy with its own `_query`.

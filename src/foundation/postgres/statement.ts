@@ -55,8 +55,25 @@ export function sendStatement<Row>(
 ): Promise<Row[][]> {
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null, rows: unknown[][]) => (error ? reject(error) : resolve(rows as Row[][]));
-    client.query(new Message(statements, prepared, settle));
+    queryWithLimit(client, new Message(statements, prepared, settle));
   });
+}
+
+/**
+ * Passes the message to pg, with the time limit of the connection (`query_timeout`). pg's own limit would replace `callback` by a function
+ * that is written in the assignment itself. V8 allocates such a function in the old generation, where it keeps the rows of each response in
+ * memory until the next full garbage collection (bench/README.md).
+ */
+function queryWithLimit(client: pg.ClientBase, message: Message): void {
+  const { connectionParameters: settings } = client as unknown as { connectionParameters: { query_timeout: number } };
+  const limitMs = settings.query_timeout;
+  settings.query_timeout = 0;
+  try {
+    client.query(message);
+  } finally {
+    settings.query_timeout = limitMs;
+  }
+  if (limitMs) message.endAfter(limitMs);
 }
 
 interface Named extends Repeated {
@@ -68,8 +85,9 @@ class Message {
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** Called with the result or the error. pg replaces this property with a wrapper, to measure the time. */
-  callback: (error: Error | null, rows: unknown[][]) => void;
+  /** Called once, with the result or the error. pg requires this property. */
+  readonly callback: (error: Error | null, rows: unknown[][]) => void;
+  private limit: NodeJS.Timeout | undefined;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
   private rows: unknown[] = [];
@@ -88,6 +106,11 @@ class Message {
     this.name = name;
     this.text = text;
     this.end = values.length;
+  }
+
+  /** Ends the message with an error unless it has ended after this time. PostgreSQL still executes its statements. */
+  endAfter(ms: number): void {
+    this.limit = setTimeout(() => this.callback(new Error('Query read timeout'), []), ms);
   }
 
   submit(connection: unknown): void {
@@ -135,12 +158,14 @@ class Message {
   }
 
   handleReadyForQuery(): void {
+    clearTimeout(this.limit);
     this.callback(null, this.results);
   }
 
   handleError(error: Error): void {
     // A table in the statement has changed, so the statement must be prepared again.
     if (isStalePlan(error)) forgetName(this.text);
+    clearTimeout(this.limit);
     this.callback(error, []);
   }
 }
