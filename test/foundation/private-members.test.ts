@@ -45,17 +45,21 @@ it('pg records which named statements the server has parsed', async () => {
   expect(client.connection.parsedStatements).toMatchObject({ pinned: 'select 1' });
 });
 
+function sendSelect(connection: Wire): void {
+  connection.parse({ name: '', text: 'select 1 as n' });
+  connection.bind({ statement: '', values: [] });
+  connection.describe({ type: 'P' });
+  connection.execute({});
+  connection.sync();
+}
+
 it('pg calls the methods of a query object that the data layer implements, and exposes this object while it executes the query', async () => {
   const called: string[] = [];
   const note = (name: string) => () => void called.push(name);
   await new Promise<void>((resolve) => {
     const query = {
       submit: (connection: Wire) => {
-        connection.parse({ name: '', text: 'select 1 as n' });
-        connection.bind({ statement: '', values: [] });
-        connection.describe({ type: 'P' });
-        connection.execute({});
-        connection.sync();
+        sendSelect(connection);
         expect(client._activeQuery).toBe(query);
       },
       handleRowDescription: note('handleRowDescription'),
@@ -71,29 +75,24 @@ it('pg calls the methods of a query object that the data layer implements, and e
 });
 
 it.each([
-  { query_timeout: 0, isReplaced: false },
-  { query_timeout: 60_000, isReplaced: true },
+  { query_timeout: 0, verb: 'keeps' },
+  { query_timeout: 60_000, verb: 'replaces' },
 ])(
-  'pg replaces the callback of a query object to limit its time: with query_timeout $query_timeout, $isReplaced',
-  async (limit) => {
-    const { isReplaced, ...settings } = limit;
-    Object.assign(client.connectionParameters, settings);
+  'pg $verb the callback of a query object on a connection with query_timeout $query_timeout',
+  async ({ query_timeout, verb }) => {
+    Object.assign(client.connectionParameters, { query_timeout });
     await new Promise<void>((resolve) => {
       const callback = () => resolve();
       const query = {
         callback,
-        submit: (connection: Wire) => {
-          connection.parse({ name: '', text: 'select 1' });
-          connection.bind({ statement: '', values: [] });
-          connection.execute({});
-          connection.sync();
-        },
+        submit: sendSelect,
+        handleRowDescription() {},
         handleDataRow() {},
         handleCommandComplete() {},
         handleReadyForQuery: () => query.callback(),
       };
       void client.query(query);
-      expect(query.callback !== callback).toBe(isReplaced);
+      expect(query.callback !== callback).toBe(verb === 'replaces');
     });
     client.connectionParameters.query_timeout = 0;
   },

@@ -14,6 +14,10 @@ type Send = (connection: Connection, query: { sql: string }) => Promise<unknown>
 
 type Client = Knex.Client & { _query: Send };
 
+function beginWithOrigin(this: Begins, connection: unknown): Promise<unknown> {
+  return this.query(connection, beginSql());
+}
+
 /**
  * Replaces the methods `transaction` and `_query` of the client. They use `this`, because knex also calls them on copies of the client,
  * such as the copy for migrations.
@@ -23,10 +27,7 @@ export function carryOrigins(client: Knex.Client): void {
   const { transaction: open, _query: send } = own;
   own.transaction = function (this: Client, ...settings: Parameters<typeof open>) {
     const trx = open.apply(this, settings) as unknown as Begins;
-    // The function has a name of its own, because V8 allocates a function that is written in an assignment to a property in the old
-    // generation, where it would keep the transaction in memory (statement.ts).
-    const begin: Begins['begin'] = (connection) => trx.query(connection, beginSql());
-    trx.begin = begin;
+    trx.begin = beginWithOrigin;
     return trx as never;
   };
   // This method does not get the statements of transactions, because the client of a transaction is a copy with its own `_query`.

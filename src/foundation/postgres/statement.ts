@@ -85,8 +85,8 @@ class Message {
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** Called once, with the result or the error. pg requires this property. */
-  readonly callback: (error: Error | null, rows: unknown[][]) => void;
+  /** Called with the result or the error. A call after the first has no effect, such as that of a response after the time limit. */
+  private readonly callback: (error: Error | null, rows: unknown[][]) => void;
   private limit: NodeJS.Timeout | undefined;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
@@ -158,15 +158,18 @@ class Message {
   }
 
   handleReadyForQuery(): void {
-    clearTimeout(this.limit);
-    this.callback(null, this.results);
+    this.settle(null, this.results);
   }
 
   handleError(error: Error): void {
     // A table in the statement has changed, so the statement must be prepared again.
     if (isStalePlan(error)) forgetName(this.text);
+    this.settle(error, []);
+  }
+
+  private settle(error: Error | null, rows: unknown[][]): void {
     clearTimeout(this.limit);
-    this.callback(error, []);
+    this.callback(error, rows);
   }
 }
 
