@@ -10,7 +10,7 @@ import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
 import { bytes, graphql } from '#limits.ts';
 import { schema as theGraph } from '#schema.ts';
-import { createExecutions } from '#surfaces/graphql/budget.ts';
+import { createExecutions, createQueryBudget } from '#surfaces/graphql/budget.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
 import { createOwner } from '../support/callers.ts';
 import { eventsOf } from '../support/server-sent-events.ts';
@@ -148,6 +148,12 @@ async function post(body: unknown, org = 'org_1', more: Record<string, string> =
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
 const ask = (query: string, org?: string) => post({ query }, org);
+
+// V8 allocates the getters of an object literal in the old generation, where they would keep the whole request in memory.
+test('the budget of a request has no getters', () => {
+  const budget = createQueryBudget({} as never, {} as never, { operations: 1 } as never);
+  expect(Object.values(Object.getOwnPropertyDescriptors(budget)).filter((member) => member.get)).toEqual([]);
+});
 
 describe('Cost of operations', () => {
   test('the cost of a batch is the sum of its operations; if the sum exceeds the maximum, none of the operations is executed', async () => {

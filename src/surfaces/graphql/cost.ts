@@ -84,8 +84,9 @@ export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudge
     try {
       const cost = costOf(priced, args);
       if (!cost || (await admit(budget, cost.requested))) return { cost };
-      if (budget.refusal) return { refusal: { errors: [budget.refusal] } };
-      return { refusal: tooCostly(cost, budget.cost) };
+      const problem = budget.refusal();
+      if (problem) return { refusal: { errors: [problem] } };
+      return { refusal: tooCostly(cost, budget.cost()) };
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       const { schema, document, operationName, variableValues: values } = args;

@@ -109,7 +109,7 @@ async function* resultsOf(
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
     // An event waits while the organization is at its capacity. A refusal instead would disconnect pages that are open.
-    const hold = await takeExecution(executions, context.caller, context.budget.cost, { signal: session.signal });
+    const hold = await takeExecution(executions, context.caller, context.budget.cost(), { signal: session.signal });
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {
       yield await execute({ ...args, rootValue, contextValue });

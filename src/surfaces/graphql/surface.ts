@@ -6,7 +6,7 @@ import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { type Plugin, YogaServer } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/http/capacity.ts';
-import { answer, type Exchange, type Headers } from '#foundation/http/http.ts';
+import { answer, type Exchange } from '#foundation/http/http.ts';
 import { invalid, notFound, Problem } from '#foundation/problem.ts';
 import { type Context, createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
@@ -109,7 +109,7 @@ export function createGraphql(settings: GraphqlSettings) {
     const budget = createQueryBudget(exchange, caller, { operations: size, executions, meter: settings.meter, over });
     const keyed = idempotencyKeyOf(exchange, operations);
     const response = await respond(yoga, answerKnown, accept, { exchange, caller, operations, budget, keyed });
-    const refusal = budget.refusal ?? keyed?.refusal;
+    const refusal = budget.refusal() ?? keyed?.refusal;
     if (refusal) throw refusal;
     if (keyed?.replayed) response.headers['idempotency-replayed'] = 'true';
     await send(exchange, response, budget);
@@ -184,8 +184,8 @@ function errorPlugin(report: Report): Plugin<object, ParsedRequest> {
 }
 
 /** Sends yoga's response: a body at once, or the events of a subscription until either side ends them. */
-async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: PlainResponse, budget: RequestBudget) {
-  const headers: Headers = { ...yogaHeaders, 'cache-control': 'no-store' };
+async function send(exchange: Exchange, { status, headers, body }: PlainResponse, budget: RequestBudget) {
+  headers['cache-control'] = 'no-store';
   if (typeof body === 'string') {
     const size = Buffer.byteLength(body);
     if (size > bytes.graphqlAnswer) throw answerTooLarge(size);
