@@ -19,10 +19,10 @@ export const originOfChanges = (
   source: RequestSource | undefined,
   operation?: string,
 ): ChangeOrigin => ({
-  ...(caller ? actorOf(caller) : anonymous),
   surface: source?.surface ?? 'service',
   operation: operation ?? source?.route ?? null,
   requestId: source?.requestId ?? null,
-  ...(source?.traceId && { traceId: source.traceId }),
   address: source?.address ?? null,
+  ...(source?.traceId && { traceId: source.traceId }),
+  ...(caller ? actorOf(caller) : anonymous),
 });

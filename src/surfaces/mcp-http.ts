@@ -88,7 +88,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     } else {
       check?.(who, body);
       const answered = await answerPlainly?.(who, body);
-      if (answered) return answerJson(exchange, 200, answered, { ...uncached, 'content-type': 'application/json' });
+      if (answered) return answerJson(exchange, 200, answered, { 'content-type': 'application/json', ...uncached });
     }
     const left = new AbortController();
     res.once('close', () => left.abort());

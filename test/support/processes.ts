@@ -83,12 +83,13 @@ export interface ServiceProcess {
 
 /**
  * Starts `npm run serve` on a database. The service has the same secret key as the service of `openWorld`, uses the real clock and runs no
- * scheduler. A second process that is started on the same `port` can replace the first.
+ * scheduler. A second process that is started on the same `port` can replace the first. `flags` are further options of Node.js.
  */
 export function startService(
   connection: DatabaseConnection,
   port: number,
   settings: NodeJS.ProcessEnv = {},
+  flags: readonly string[] = [],
 ): ServiceProcess {
   const url = `http://127.0.0.1:${port}`;
   const env = {
@@ -102,7 +103,7 @@ export function startService(
     ...settings,
   };
   const options: SpawnOptions = { cwd: projectFolder, env, stdio: ['ignore', 'pipe', 'inherit'] };
-  const child = spawn(process.execPath, [...programArguments('main'), 'serve'], options);
+  const child = spawn(process.execPath, [...flags, ...programArguments('main'), 'serve'], options);
   const ready = new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
     child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));

@@ -107,7 +107,12 @@ describe('Sign-in through an upstream provider', () => {
     const surface = createConsole({ report: () => {} });
     expect(surface.owns('/sign-in/upstream')).toBe(false);
     const written: string[] = [];
-    const res = { writeHead: () => {}, end: (text: string) => written.push(text), getHeader: () => undefined };
+    const res = {
+      setHeader: () => {},
+      writeHead: () => {},
+      end: (text: string) => written.push(text),
+      getHeader: () => undefined,
+    };
     const req = { method: 'GET', headers: {} };
     const exchange = { req, res, path: '/sign-in', search: '', requestId: 'req_test', address: '' };
     await surface.handle(exchange as never);

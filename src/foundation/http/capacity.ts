@@ -227,13 +227,13 @@ const inQueue = (
     const late = 'signal' in waits ? undefined : setTimeout(() => giveUp(waits.busy()), waits.waitMs);
     signal?.addEventListener('abort', abort);
     const waiter: Waiter = {
-      ...wanted,
       counts: !signal,
       admit(granted) {
         clearTimeout(late);
         signal?.removeEventListener('abort', abort);
         resolve(granted);
       },
+      ...wanted,
     };
     enter(waiter);
   });

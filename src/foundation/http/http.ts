@@ -113,8 +113,8 @@ export type Headers = Record<string, string | string[]>;
 
 /** Ends the exchange. A body is sent with its length; the response to HEAD has only headers. */
 export function answer({ req, res }: Exchange, status: number, body?: string | Buffer, headers: Headers = {}): void {
-  if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
-  else if (status !== 204 && status !== 304) headers['content-length'] = '0';
+  if (body !== undefined) res.setHeader('content-length', Buffer.byteLength(body));
+  else if (status !== 204 && status !== 304) res.setHeader('content-length', 0);
   res.writeHead(status, headers);
   if (body !== undefined && body.length > buffered) disconnectAfter(res, deliveryMs + body.length / minBytesPerMs);
   res.end(req.method === 'HEAD' ? undefined : body);
@@ -126,7 +126,7 @@ export function disconnectAfter(res: ServerResponse, milliseconds: number): void
   res.once('close', () => clearTimeout(late));
 }
 
-const jsonType = 'application/json; charset=utf-8';
+export const jsonType = 'application/json; charset=utf-8';
 
 export const answerJson = (exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void =>
   answer(exchange, status, JSON.stringify(value), { 'content-type': jsonType, ...headers });

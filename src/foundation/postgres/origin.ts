@@ -45,7 +45,7 @@ export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Pr
 
 /** Runs work of the service itself, or a command of its operator. */
 export const asService = <T>(actorType: 'system' | 'operator', surface: string, operation: string, work: () => T) =>
-  withOrigin(() => ({ ...nobody, actorType, surface, operation }), work);
+  withOrigin(() => ({ actorType, surface, operation, ...nobody }), work);
 
 const nobody = { actorId: null, onBehalfOf: null, credentialId: null, requestId: null, address: null };
 

@@ -25,10 +25,10 @@ const uncached = { 'cache-control': 'no-store' };
 
 export function createOperator({ version, authenticate, report }: OperatorSettings) {
   const answers: Record<string, Handler> = {
-    '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...uncached }),
+    '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, uncached),
     '/readyz': async (exchange) => {
       const readiness = await checkReadiness();
-      answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, { ...uncached });
+      answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, uncached);
     },
     '/metrics': async (exchange) => {
       if (!isLocal(exchange.req)) await requireService(exchange, authenticate);
@@ -38,7 +38,7 @@ export function createOperator({ version, authenticate, report }: OperatorSettin
     // operator has a command for the same data.
     '/status': async (exchange) => {
       await requireService(exchange, authenticate);
-      answerJson(exchange, 200, { version, ...(await readStatus()) }, { ...uncached });
+      answerJson(exchange, 200, { version, ...(await readStatus()) }, uncached);
     },
   };
   async function handle(exchange: Exchange): Promise<void> {

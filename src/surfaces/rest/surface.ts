@@ -4,7 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { baseUrl } from '#foundation/http/addresses.ts';
-import { answer, type Exchange, type Headers } from '#foundation/http/http.ts';
+import { answer, type Exchange, type Headers, jsonType } from '#foundation/http/http.ts';
 import { etagOf, isNotModified } from '#foundation/http/http-cache.ts';
 import { once } from '#foundation/postgres/idempotency.ts';
 import type { Outcome } from '#graph/projection/operation.ts';
@@ -91,7 +91,7 @@ function answerDocument(exchange: Exchange, document: string): void {
   });
 }
 
-const plain = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+const plain = { 'content-type': jsonType, 'cache-control': 'no-store' };
 
 /** Executes a POST with an Idempotency-Key, or replays the response to its first call. */
 async function answerOnce(exchange: Exchange, route: ServedRoute, caller: Caller, input: Arguments, key: string) {
@@ -112,7 +112,7 @@ function answerConditional(exchange: Exchange, status: number, body: string): vo
   const etag = etagOf(body);
   const cacheControl = 'private, no-cache';
   if (isNotModified(exchange, etag)) answer(exchange, 304, undefined, { etag, 'cache-control': cacheControl });
-  else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
+  else answer(exchange, status, body, { 'content-type': jsonType, etag, 'cache-control': cacheControl });
 }
 
 /** The `Link` header of a page. It is derived from the text of the body, so that a repeated response has it too. */

@@ -21,7 +21,7 @@ export async function listIssues(
   { projectId, state, agentId, ...page }: IssueFilter,
 ): Promise<Page<Issue>> {
   const reach = withinProject(caller, projectId);
-  return reach ? Issue.page({ ...reach, state: state ?? undefined, agentId: agentId ?? undefined }, page) : emptyPage;
+  return reach ? Issue.page({ state: state ?? undefined, agentId: agentId ?? undefined, ...reach }, page) : emptyPage;
 }
 
 export const findIssue = async (caller: Caller, issueId: string): Promise<Issue> =>

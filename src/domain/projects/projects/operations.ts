@@ -34,7 +34,6 @@ export interface ProjectFilter extends PageRequest {
 
 export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Project>> {
   const where = {
-    ...Project.visibleTo(caller),
     trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
     trackerTeamId: filter.byTrackerTeamId ?? undefined,
     trackerProjectId: filter.byTrackerProjectId ?? undefined,
@@ -44,6 +43,7 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     scmRepo: ignoringCase(filter.byScmRepo),
     status: filter.status ?? undefined,
     name: containsWords(filter.nameContains),
+    ...Project.visibleTo(caller),
   };
   return Project.page(where, filter);
 }
@@ -94,8 +94,9 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      await insertWithinPlan({ ...record, slug }, plan);
-      return { ...record, slug };
+      const created = { slug, ...record };
+      await insertWithinPlan(created, plan);
+      return created;
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
     }

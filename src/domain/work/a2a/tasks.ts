@@ -185,8 +185,8 @@ export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Pag
 type Paging = Pick<TaskFilter, 'limit' | 'cursor'>;
 
 async function allRuns(caller: Caller, page: Paging, status?: RunStatus) {
-  const [found, total] = await Promise.all([listRuns(caller, { ...page, status }), countRuns(caller, status)]);
-  return { ...found, total };
+  const [found, total] = await Promise.all([listRuns(caller, { status, ...page }), countRuns(caller, status)]);
+  return { total, ...found };
 }
 
 async function runsIn(caller: Caller, contextId: string, page: Paging) {

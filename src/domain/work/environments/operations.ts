@@ -21,7 +21,7 @@ export async function listEnvironments(
 ): Promise<Page<Environment>> {
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
-  return Environment.page({ ...reach, issueId: issueId ?? undefined, status: status ?? undefined }, page);
+  return Environment.page({ issueId: issueId ?? undefined, status: status ?? undefined, ...reach }, page);
 }
 
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>

@@ -61,12 +61,12 @@ async function conditionsFor(caller: Caller, filter: Chosen) {
   const reach = withinProject(caller, projectId);
   if (!reach) return null;
   const where = {
-    ...reach,
     kind: kind ?? undefined,
     agentId: choiceOf(agentId),
-    ...ofPerson(personId),
     id: await findByWords(caller, search),
+    ...ofPerson(personId),
     ...(followed && { followed: followedBy(caller) }),
+    ...reach,
   };
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
   return { where, scope: allOf(scopes), period };
