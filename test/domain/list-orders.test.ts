@@ -1,6 +1,7 @@
 // Lists filtered by status, name, kind and role, in either order, page by page.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Id } from '#foundation/ids.ts';
+import { packCursor } from '#foundation/postgres/cursor.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { noteArtifact } from '../support/runtime-records.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -51,6 +52,26 @@ it('projects are filtered by status and by literal text in their name, in GraphQ
   expect(await found(`nameContains: "shop", limit: 1, cursor: "${nextCursor}"`)).toEqual([shop]);
   expect(await ask(`nameContains: "Shop", limit: 1, cursor: "${nextCursor}"`)).toMatch(/^cursor: must be/);
   expect(await ids('/projects?status=archived&order=oldest')).toEqual([old, mobile, shop]);
+});
+
+// A cursor contains the conditions of its list in their order.
+it.each([
+  ['projects', 'status: active', { status: 'active' }],
+  ['projects', 'byScmOwner: "acme", status: active', { scmOwner: { how: '~', text: 'acme' }, status: 'active' }],
+  ['runs', 'kind: manual, agentId: "none"', { kind: 'manual', agentId: null }],
+  ['runs', 'personId: "none", kind: manual', { kind: 'manual', handedToUserId: null, billingActorUserId: null }],
+  ['issues', 'state: open, agentId: "agn_1"', { state: 'open', agentId: 'agn_1' }],
+  ['environments', 'issueId: "iss_1", status: active', { issueId: 'iss_1', status: 'active' }],
+] as const)('%s(%s) · the cursor of an earlier release is accepted', async (list, filter, conditions) => {
+  const cursor = packCursor(
+    `${list}\n${JSON.stringify([{ orgId: ada.organization.id, ...conditions }, null])}`,
+    1,
+    'x',
+  );
+  const { body } = await world.graphql(`{ ${list}(${filter}, cursor: "${cursor}") { data { __typename } } }`, {
+    token: ada.token,
+  });
+  expect(body).toMatchObject({ data: { [list]: { data: [] } } });
 });
 
 it('artifacts are filtered by kind, using an index; agents are filtered by role', async () => {

@@ -133,7 +133,7 @@ export class BaseModel extends Model {
     );
   }
 
-  /** One page, newest first unless the request specifies otherwise. The conditions are part of the cursor. */
+  /** One page, newest first unless the request specifies otherwise. Cursors of earlier releases contain the conditions in this order. */
   static page<M extends object>(
     this: ClassOf<M>,
     where: Where<M>,

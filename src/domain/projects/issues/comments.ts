@@ -17,7 +17,7 @@ export async function listComments(
   { issueId, ...page }: PageRequest & { issueId: string },
 ): Promise<Page<IssueComment>> {
   const { id } = await findIssue(caller, issueId);
-  return IssueComment.page({ issueId: id, ...withinReach(caller) }, page);
+  return IssueComment.page(Object.assign({}, withinReach(caller), { issueId: id }), page);
 }
 
 /** Comments by people, for agents. Comments by missions are left out, because they contain nothing that an agent needs. */

@@ -21,7 +21,9 @@ export async function listIssues(
   { projectId, state, agentId, ...page }: IssueFilter,
 ): Promise<Page<Issue>> {
   const reach = withinProject(caller, projectId);
-  return reach ? Issue.page({ state: state ?? undefined, agentId: agentId ?? undefined, ...reach }, page) : emptyPage;
+  if (!reach) return emptyPage;
+  const where = Object.assign({}, reach, { state: state ?? undefined, agentId: agentId ?? undefined });
+  return Issue.page(where, page);
 }
 
 export const findIssue = async (caller: Caller, issueId: string): Promise<Issue> =>

@@ -33,7 +33,7 @@ export interface ProjectFilter extends PageRequest {
 }
 
 export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Project>> {
-  const where = {
+  const where = Object.assign({}, Project.visibleTo(caller), {
     trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
     trackerTeamId: filter.byTrackerTeamId ?? undefined,
     trackerProjectId: filter.byTrackerProjectId ?? undefined,
@@ -43,8 +43,7 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     scmRepo: ignoringCase(filter.byScmRepo),
     status: filter.status ?? undefined,
     name: containsWords(filter.nameContains),
-    ...Project.visibleTo(caller),
-  };
+  });
   return Project.page(where, filter);
 }
 

@@ -21,7 +21,8 @@ export async function listEnvironments(
 ): Promise<Page<Environment>> {
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
-  return Environment.page({ issueId: issueId ?? undefined, status: status ?? undefined, ...reach }, page);
+  const where = Object.assign({}, reach, { issueId: issueId ?? undefined, status: status ?? undefined });
+  return Environment.page(where, page);
 }
 
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>

@@ -60,14 +60,15 @@ async function conditionsFor(caller: Caller, filter: Chosen) {
   const { projectId, status, kind, agentId, personId, needsPerson, followed, search, ...period } = filter;
   const reach = withinProject(caller, projectId);
   if (!reach) return null;
-  const where = {
-    kind: kind ?? undefined,
-    agentId: choiceOf(agentId),
-    id: await findByWords(caller, search),
-    ...ofPerson(personId),
-    ...(followed && { followed: followedBy(caller) }),
-    ...reach,
-  };
+  const found = await findByWords(caller, search);
+  const where = Object.assign(
+    {},
+    reach,
+    { kind: kind ?? undefined, agentId: choiceOf(agentId) },
+    ofPerson(personId),
+    { id: found },
+    followed && { followed: followedBy(caller) },
+  );
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
   return { where, scope: allOf(scopes), period };
 }
