@@ -2,7 +2,7 @@
 // 9112 §9.6), so the response is sent first, and further data is read and discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
 import { seconds } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http/http.ts';
+import { type Exchange, jsonType } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** How long the body of a refused request is still read after the response was sent. */
@@ -11,7 +11,7 @@ const lingerMs = seconds(5);
 export function refuseUpload({ req, res }: Exchange, { status, body, headers }: Problem): void {
   const text = JSON.stringify(body);
   res.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': jsonType,
     'content-length': Buffer.byteLength(text),
     'cache-control': 'no-store',
     ...headers,
