@@ -20,10 +20,10 @@ it('a time limit ends work after garbage collection, and so does the other signa
   const work = (name: string, ms: number) =>
     withTimeLimit(other.signal, ms).addEventListener('abort', () => void endings.push(name));
   work('limited', 20);
-  work('aborted', 60_000);
+  work('aborted', 600_000);
   await wait(0);
   collectGarbage();
-  await expect.poll(() => endings, { timeout: 5_000 }).toEqual(['limited']);
+  await expect.poll(() => endings).toEqual(['limited']);
   other.abort();
   expect(endings).toEqual(['limited', 'aborted']);
 });

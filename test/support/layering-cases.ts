@@ -507,6 +507,15 @@ export const cases: Record<string, Case> = {
     },
     'test/a.test.ts has 501 lines: cut test files of more than 500 lines by story.',
   ],
+  'a test waits as long as the suite lets it': [
+    layering.testsWaitAsLongAsTheSuite,
+    {
+      'test/a.test.ts': 'await vi.waitUntil(isReady, { timeout: 15_000 });',
+      'test/b.test.ts': "it('is slow', { timeout: 600_000 }, async () => {});",
+      'test/engines/c.test.ts': 'await vi.waitUntil(isReady, { timeout: 15_000 });',
+    },
+    'test/a.test.ts waits at most 15_000 ms: a slow machine needs the limit of the suite.',
+  ],
   'a test that starts programs is in test/programs': [
     layering.programsAreStartedInTestPrograms,
     {

@@ -699,6 +699,21 @@ export const testFilesHaveAtMost500Lines: Rule = (tree) =>
         `${file} has ${lines} lines: cut test files of more than ${maxLinesOfTestFiles} lines by story.`,
     );
 
+/** Tests with a limit that is shorter than those of all tests, each with its reason. */
+const shorterLimits: Record<string, string> = {
+  'test/programs/runner/kubernetes-pods.test.ts': 'the pod must not wait for the limit of its request, a minute',
+};
+
+/** A test that gives up sooner than the suite does depends on the speed of its machine (vitest.config.ts, test/support/wait-timeouts.ts). */
+export const testsWaitAsLongAsTheSuite: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => file.endsWith('.test.ts') && !/^test\/(engines|harnesses)\//.test(file) && !shorterLimits[file])
+    .flatMap(([file, text]) =>
+      [...text.matchAll(/\btimeout: (\d{1,2}_?\d{3})\b|^\}, (\d{1,2}_\d{3})\);/gm)].map(
+        ([, wait, whole]) => `${file} waits at most ${wait ?? whole} ms: a slow machine needs the limit of the suite.`,
+      ),
+    );
+
 /** An import of a function that starts a browser, a database server, or a process that lives as long as a test needs it. */
 const startsPrograms =
   /^import \{[^}]*\b(openBrowser|startEmbeddedDatabase|startService|startRunner|programArguments|spawn|fork)\b[^}]*\} from/m;

@@ -271,7 +271,7 @@ it('a process killed before it deletes the archived rows loses nothing; another 
   const waiting =
     "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'delete from sandbox_fragments%'";
   // Queries run outside of a transaction, because within one the view `pg_stat_activity` would not change.
-  await vi.waitFor(async () => expect((await world.knex.raw(waiting)).rows).toHaveLength(1), { timeout: 20_000 });
+  await vi.waitFor(async () => expect((await world.knex.raw(waiting)).rows).toHaveLength(1));
   expect(files()).toHaveLength(known + 1);
   child.kill('SIGKILL');
   await once(child, 'exit');

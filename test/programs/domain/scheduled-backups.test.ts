@@ -78,9 +78,7 @@ async function attempt(job: ReturnType<typeof jobFor>) {
     await job.run();
     return (await latestBackups(1)).some(isNew);
   });
-  return vi.waitUntil(async () => (await latestBackups(1)).find(({ endedAt }) => endedAt !== null), {
-    timeout: 60_000,
-  });
+  return vi.waitUntil(async () => (await latestBackups(1)).find(({ endedAt }) => endedAt !== null));
 }
 const files = () => readdirSync(kept).sort();
 const later = (milliseconds: number) => world.clock.turn(milliseconds);

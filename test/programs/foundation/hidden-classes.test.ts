@@ -10,7 +10,7 @@ import { freePort, startService } from '../../support/processes.ts';
 import { requestsTo } from '../../support/requests.ts';
 import { openWorld } from '../../support/world.ts';
 
-const rounds = 200;
+const rounds = 40;
 
 /** The members that objects got after a time, each with its position in the code, if it made a new hidden class in every second round. */
 function frequentTransitions(log: string, afterMs: number): string[] {
@@ -24,7 +24,7 @@ function frequentTransitions(log: string, afterMs: number): string[] {
   return [...counts].flatMap(([member, count]) => (count >= rounds / 2 ? [member] : []));
 }
 
-it('frequent requests create no hidden classes', { timeout: 60_000 }, async () => {
+it('frequent requests create no hidden classes', async () => {
   const world = await openWorld();
   const folder = mkdtempSync(path.join(tmpdir(), 'aep-classes-'));
   const log = path.join(folder, 'v8.log');
@@ -32,9 +32,10 @@ it('frequent requests create no hidden classes', { timeout: 60_000 }, async () =
   await world.lift(organization);
   const projectId = await createProject(world, { token }, 'A');
   const startedAt = performance.now();
-  const rates = { REQUESTS_PER_MINUTE: '1000000', REQUESTS_PER_MINUTE_ORGANIZATION: '1000000', DATA_DIR: folder };
+  // Without scheduled work, everything that the process does often belongs to the requests, however slow the machine is.
+  const settings = { SCHEDULER: 'off', DATA_DIR: folder };
   const flags = ['--log-maps', '--no-log-maps-details', '--no-logfile-per-isolate', `--logfile=${log}`];
-  const service = startService(world.connection, await freePort(), rates, flags);
+  const service = startService(world.connection, await freePort(), settings, flags);
   const request = requestsTo(service.url);
   const query = '{ projects(limit: 20) { data { id name organization { id memberships { role } } } nextCursor } }';
   const call = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });

@@ -133,7 +133,7 @@ it('a folder does not list a backup that was still being written when the proces
     stdio: 'ignore',
   });
   const partial = path.join(folder, `${name}.partial`);
-  await vi.waitUntil(() => statSync(partial, { throwIfNoEntry: false })?.size, { timeout: 30_000 });
+  await vi.waitUntil(() => statSync(partial, { throwIfNoEntry: false })?.size);
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await place.list()).toEqual([]);

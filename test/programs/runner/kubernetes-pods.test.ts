@@ -61,7 +61,7 @@ it('a pod that waits for its mission asks again at once when its first connectio
     WAITING: JSON.stringify({ relayUrl, folder: waiting }),
   };
   // If the pod did not notice the closed connection, it would wait for the time limit of the request, a minute.
-  const options = { env: variables, timeout: 20_000 };
+  const options = { env: variables, timeout: 50_000 };
   const pod = promisify(execFile)(process.execPath, [compiled('runner/runner'), 'mission'], options);
   await expect(pod).rejects.toThrow('the relay has no mission for this pod: 410');
   for (const one of [...starters, relay]) one.close();
@@ -151,11 +151,11 @@ describe('programs of a container', () => {
       };
       const listed = async () =>
         (await run('cat /proc/[0-9]*/cmdline | tr "\\0" "\\n" | grep "^71" | sort -u; :')).stdout.split('\n');
-      await vi.waitFor(() => run(':'), 20_000);
+      await vi.waitFor(() => run(':'));
       const long = run('(sleep 7101 &); touch ready; until [ -e done ]; do sleep 0.05; done');
       const hidden = `env -i setsid sh -c ': > hidden; exec sleep 7102' > /dev/null 2>&1 &`;
       await run(`(${hidden}); until [ -e ready ] && [ -e hidden ]; do sleep 0.05; done`);
-      await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']), 20_000);
+      await vi.waitFor(async () => expect(await listed()).toEqual(['7101', '']));
       await run('touch done');
       await long;
       expect(await listed()).toEqual(['']);

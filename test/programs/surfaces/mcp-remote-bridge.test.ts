@@ -63,7 +63,7 @@ async function editor(onAsked: (address: URL) => Promise<void>): Promise<Client>
     onAsked(new URL(address)).catch((error) => (failed = error));
   });
   const client = new Client({ name: 'editor', version: '1' });
-  await client.connect(transport, { timeout: 60_000 }).catch((error) => {
+  await client.connect(transport, { timeout: 100_000 }).catch((error) => {
     throw new Error(`${failed ?? error}: ${printed}`);
   });
   return client;

@@ -48,7 +48,7 @@ beforeAll(async () => {
     { eu: settings, us: { ...settings, SECRET_KEY: Buffer.alloc(32, 8).toString('base64') } },
   );
   await storeArtifact(cells.eu);
-}, 60_000);
+});
 afterAll(() => cells?.close());
 
 const command = (cell: TestCell, ...args: string[]) => admin(args, cell.env);
@@ -140,7 +140,7 @@ async function startMission(): Promise<Held> {
     const held = await runtime.claim();
     expect(held).toMatchObject({ runId: expect.any(String) });
     return held;
-  }, 30_000);
+  });
 }
 
 /** Both addresses answer for the organization, with the same rows. */
@@ -152,9 +152,7 @@ async function expectReadable(): Promise<void> {
   };
   const expected = [200, alice.organization.id, 200, 'First'];
   // The organization may change its cell while both cells are read. A cell then answers that the read must be repeated.
-  await expect
-    .poll(async () => [await read(cells.eu), await read(cells.us)], { timeout: 30_000 })
-    .toEqual([expected, expected]);
+  await expect.poll(async () => [await read(cells.eu), await read(cells.us)]).toEqual([expected, expected]);
 }
 
 const projectsIn = (cell: TestCell) => cell.world.knex('projects').where({ orgId: alice.organization.id }).pluck('id');
@@ -192,7 +190,7 @@ it('a move that is canceled after its file was copied can be repeated at once, e
   } finally {
     await knex.raw('drop trigger refuse on cell_organizations; drop function refuse');
   }
-}, 120_000);
+});
 
 it('clients keep writing while an organization moves and the command is killed at each step; no write is lost or repeated', async () => {
   const { eu, us } = cells;
@@ -210,7 +208,7 @@ it('clients keep writing while an organization moves and the command is killed a
     [job.queue, job.payload],
   );
   const clients = ['one', 'two'].map(startClient);
-  await expect.poll(() => clients.every(({ acknowledged }) => acknowledged.length > 2), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => clients.every(({ acknowledged }) => acknowledged.length > 2)).toBe(true);
   for (const step of [
     'writes are refused',
     'all writes have ended',
@@ -218,7 +216,7 @@ it('clients keep writing while an organization moves and the command is killed a
     'the other cell has verified',
     'removing',
   ]) {
-    await expect.poll(() => killedAt(eu, step), { timeout: 60_000 }).toContain(step);
+    await expect.poll(() => killedAt(eu, step)).toContain(step);
     // The receiving service is killed while it may be importing the organization. The forwarding service is killed while clients wait for
     // responses.
     const killed = { sending: us, removing: eu }[step];
@@ -229,7 +227,7 @@ it('clients keep writing while an organization moves and the command is killed a
   expect(await move(eu, 'us')).toMatchObject({ code: 0, stderr: expect.stringContaining('removing') });
   const count = () => clients.map(({ acknowledged }) => acknowledged.length);
   const [one, two] = count();
-  await expect.poll(() => count()[0]! > one! + 2 && count()[1]! > two! + 2, { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => count()[0]! > one! + 2 && count()[1]! > two! + 2).toBe(true);
   await Promise.all(clients.map((client) => client.stop()));
 
   const acknowledged = clients.flatMap((client) => client.acknowledged);
@@ -293,4 +291,4 @@ it('an organization can move back, and the other cell forwards its requests from
   // The file into which the first move packed the organization is deleted, because the record of that move is gone.
   expect(filesOf(eu)).not.toContain(file.contentKey);
   expect(await command(us, 'org:forget', '--org', 'acme')).toMatchObject({ code: 0 });
-}, 60_000);
+});
