@@ -1,7 +1,12 @@
 // Rate limits: points per key and window; an error contains the time to wait. Limits that protect a process are counted in its memory.
 // Limits that protect lasting state are counted in the database, for all processes together.
 import cluster from 'node:cluster';
-import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory } from 'rate-limiter-flexible';
+import {
+  RateLimiterCluster,
+  RateLimiterClusterMaster,
+  RateLimiterMemory,
+  type RateLimiterRes,
+} from 'rate-limiter-flexible';
 import { now, seconds } from '../clock.ts';
 import { sql } from '../postgres/database.ts';
 import { tooMany } from '../problem.ts';
@@ -23,10 +28,7 @@ export interface Throttle {
 }
 
 /** The points counted in the current window of a key, and the milliseconds until it ends. */
-interface Count {
-  points: number;
-  endsInMs: number;
-}
+type Count = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>;
 
 interface Store {
   add(key: string, points: number): Promise<Count>;
@@ -61,22 +63,22 @@ export const createSharedThrottle = (
 export const shareThrottles = (): void => void new RateLimiterClusterMaster();
 
 function throttleOver(store: Store, limit: number, windowSeconds: number, description?: string): Throttle {
-  const allowance = ({ points, endsInMs }: Count): Allowance => ({
+  const allowance = ({ consumedPoints, msBeforeNext }: Count): Allowance => ({
     limit,
     windowSeconds,
-    remaining: Math.max(0, limit - points),
-    reset: Math.ceil(endsInMs / 1_000),
+    remaining: Math.max(0, limit - consumedPoints),
+    reset: Math.ceil(msBeforeNext / 1_000),
   });
   const admit = (count: Count): Allowance => {
     const state = allowance(count);
-    if (count.points <= limit) return state;
+    if (count.consumedPoints <= limit) return state;
     const problem = tooMany(Math.max(1, state.reset), description);
     Object.assign(problem.headers, rateLimitHeaders(state));
     throw problem;
   };
   return {
     take: async (key, points = 1) => admit(await store.add(key, points)),
-    isOver: async (key) => ((await store.read(key))?.points ?? 0) > limit,
+    isOver: async (key) => ((await store.read(key))?.consumedPoints ?? 0) > limit,
   };
 }
 
@@ -84,14 +86,8 @@ function memoryStore(name: string, windowSeconds: number): Store {
   const Limiter = cluster.isWorker ? RateLimiterCluster : RateLimiterMemory;
   const limiter = new Limiter({ keyPrefix: name, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
   return {
-    async add(key, points) {
-      const { consumedPoints, msBeforeNext } = await limiter.consume(key, points);
-      return { points: consumedPoints, endsInMs: msBeforeNext };
-    },
-    async read(key) {
-      const state = await limiter.get(key);
-      return state && { points: state.consumedPoints, endsInMs: state.msBeforeNext };
-    },
+    add: (key, points) => limiter.consume(key, points),
+    read: (key) => limiter.get(key),
   };
 }
 
@@ -103,8 +99,8 @@ const addPointsSql = `insert into throttle_counts as c (key, points, window_ends
 function databaseStore(name: string, windowSeconds: number): Store {
   const keyDigest = (key: string) => signature(`throttle:${name}`, key);
   const count = ({ points, windowEndsAt }: { points: number; windowEndsAt: number }): Count => ({
-    points,
-    endsInMs: windowEndsAt - now(),
+    consumedPoints: points,
+    msBeforeNext: windowEndsAt - now(),
   });
   return {
     async add(key, points) {
