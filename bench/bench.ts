@@ -12,7 +12,7 @@ import { type Ratios, readLastFigures, regressions, saveFigures } from './last-f
 import { type Figures, ratiosOf, table, turn } from './measure.ts';
 import { type Launch, start } from './process.ts';
 import { protocolComparisons } from './protocol-cases.ts';
-import { restComparisons } from './rest-cases.ts';
+import { deepComparisons, restComparisons } from './rest-cases.ts';
 import { assertSame } from './same-answers.ts';
 import { buildService, root, service } from './the-service.ts';
 
@@ -70,7 +70,12 @@ async function measure({ contenders }: Comparison): Promise<Figures[][]> {
 console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);
 try {
   const ratios: Ratios = {};
-  const all = [...(await restComparisons(servers)), ...graphqlComparisons(servers), ...protocolComparisons(servers)];
+  const all = [
+    ...restComparisons(servers),
+    ...(await deepComparisons(servers)),
+    ...graphqlComparisons(servers),
+    ...protocolComparisons(servers),
+  ];
   const comparisons = all.filter(({ name }) => name.includes(options.only));
   for (const comparison of comparisons) {
     await assertSame(comparison);

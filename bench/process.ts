@@ -26,17 +26,20 @@ export interface Launch {
   env?(port: number): Record<string, string>;
   /** Options of node itself, such as a loader. */
   node?: string[];
+  /** A command that starts node on certain cores, such as `taskset -c 0`. */
+  pinned?: string[];
   /** File of the server's standard output. */
   output: string;
 }
 
 const meter = new URL('./servers/cpu-usage.js', import.meta.url).href;
 
-export async function start({ name, file, args, env, node = [], output }: Launch): Promise<Server> {
+export async function start({ name, file, args, env, node = [], pinned = [], output }: Launch): Promise<Server> {
   const port = await freePort();
   const out = openSync(output, 'w');
   const child = fork(file, args(port), {
-    execArgv: [...node, '--import', meter],
+    execPath: pinned[0] ?? process.execPath,
+    execArgv: [...pinned.slice(1), ...(pinned[0] ? [process.execPath] : []), ...node, '--import', meter],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env?.(port) },
     stdio: ['ignore', out, 'inherit', 'ipc'],
   });
