@@ -37,9 +37,10 @@ const meter = new URL('./servers/cpu-usage.js', import.meta.url).href;
 export async function start({ name, file, args, env, node = [], pinned = [], output }: Launch): Promise<Server> {
   const port = await freePort();
   const out = openSync(output, 'w');
+  const [execPath, ...before] = [...pinned, process.execPath];
   const child = fork(file, args(port), {
-    execPath: pinned[0] ?? process.execPath,
-    execArgv: [...pinned.slice(1), ...(pinned[0] ? [process.execPath] : []), ...node, '--import', meter],
+    execPath,
+    execArgv: [...before, ...node, '--import', meter],
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env?.(port) },
     stdio: ['ignore', out, 'inherit', 'ipc'],
   });

@@ -11,16 +11,14 @@ function newProject(): Request {
   return { body: JSON.stringify({ name: `Creation ${n}`, repoFullName: `acme/creation-${n}` }) };
 }
 
+const withRest = ({ bare, fastify, prepared, service }: Servers): Server[] => [bare, fastify, prepared, service];
+
 /** Comparisons in which each server does the same. */
 const ofEach =
-  ({ bare, fastify, prepared, service }: Servers) =>
+  (servers: Servers) =>
   (name: string, one: (server: Server, place: number) => Omit<Case, 'name'>): Comparison => ({
     name,
-    contenders: [bare, fastify, prepared, service].map((server, place) => ({
-      name: server.name,
-      server,
-      ...one(server, place),
-    })),
+    contenders: withRest(servers).map((server, place) => ({ name: server.name, server, ...one(server, place) })),
   });
 
 export function restComparisons(servers: Servers): Comparison[] {
@@ -46,10 +44,7 @@ export function restComparisons(servers: Servers): Comparison[] {
 
 /** Pages far from the beginning of a list. Each server first reads the list up to there. */
 export async function deepComparisons(servers: Servers): Promise<Comparison[]> {
-  const { bare, fastify, prepared, service } = servers;
-  const cursors = await Promise.all(
-    [bare, fastify, prepared, service].map(async (one) => new Map(await cursorsOf(one))),
-  );
+  const cursors = await Promise.all(withRest(servers).map(async (one) => new Map(await cursorsOf(one))));
   const deep = (name: string, depth: number): Comparison =>
     ofEach(servers)(name, (_, place) => ({
       organization: big,

@@ -516,6 +516,14 @@ export const cases: Record<string, Case> = {
     },
     'test/a.test.ts waits at most 15_000 ms: a slow machine needs the limit of the suite.',
   ],
+  'a wait with its limit as a number is no exception': [
+    layering.testsWaitAsLongAsTheSuite,
+    {
+      'test/a.test.ts':
+        'beforeAll(async () => {\n  await vi.waitFor(() => ask(), 20_000);\n  await world.grant(org, 1_000);\n});',
+    },
+    'test/a.test.ts waits at most 20_000 ms: a slow machine needs the limit of the suite.',
+  ],
   'a test that starts programs is in test/programs': [
     layering.programsAreStartedInTestPrograms,
     {

@@ -709,8 +709,8 @@ export const testsWaitAsLongAsTheSuite: Rule = (tree) =>
   Object.entries(tree)
     .filter(([file]) => file.endsWith('.test.ts') && !/^test\/(engines|harnesses)\//.test(file) && !shorterLimits[file])
     .flatMap(([file, text]) =>
-      [...text.matchAll(/\btimeout: (\d{1,2}_?\d{3})\b|^\}, (\d{1,2}_\d{3})\);/gm)].map(
-        ([, wait, whole]) => `${file} waits at most ${wait ?? whole} ms: a slow machine needs the limit of the suite.`,
+      [...text.matchAll(/(?:\btimeout: |^ *\}, |^.*\bwait(?:For|Until)\(.*, )(\d{1,2}_?\d{3})\b/gm)].map(
+        ([, ms]) => `${file} waits at most ${ms} ms: a slow machine needs the limit of the suite.`,
       ),
     );
 
